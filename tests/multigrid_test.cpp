@@ -152,7 +152,8 @@ TEST(MultigridSolve, NeedsNoMoreIterationsThanDdalphaamg) {
   level.block = {2, 2, 2, 2};
   level.vectors = 18;
   level.smoother_steps = 5;
-  settings.multigrid = MultigridParameters{.levels = {level}, .relaxations = 10, .most_rounds = 2};
+  settings.multigrid =
+      MultigridParameters{.levels = {level}, .coarsest_steps = 20, .relaxations = 10, .most_rounds = 2};
   const Solver solver(dense::wilson(-0.5, 1), gauge, domain, settings);
   SpinorField b = solver.field(2), x = b.like();
   fill(b, 1);

@@ -26,7 +26,10 @@ from generator.spec import KernelSpec
 from generator.targets import TARGETS, Target
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
-_HEADERS = ("expression_site", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp", "coarse")
+_HEADERS = (
+    *("expression_site", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
+    *("coarse_panels", "coarse_transfer", "coarse"),
+)
 """Headers of runtime/kernels that some kernels need, in the order in which units include them."""
 
 

@@ -11,6 +11,8 @@ NUMBERS = 24
 """Near-null vectors that costs are told of."""
 STENCIL = 8
 """Matrices of a coarse site."""
+COARSE_HEADERS = ("coarse_panels", "coarse_transfer", "coarse")
+"""Of runtime/kernels."""
 _PACKED = {"": "", "_packed": "short"}
 """Suffixes of names, and the type in which matrices are stored: that of the fields if empty."""
 
@@ -43,7 +45,7 @@ def _kernel(
         flops=(flops, flops),
         family="coarse",
         group="coarse",
-        headers=("coarse",),
+        headers=COARSE_HEADERS,
     )
 
 

@@ -26,8 +26,8 @@ struct FieldPlaces {
   int slices;                    ///< one after the other in a right-hand side
 };
 
-/// The near-null vectors of all blocks, and fields in the order of these: [right-hand side][slice][block][site][chirality]
-/// [chiral number][2].
+/// The near-null vectors of all blocks, and fields in the order of these: [right-hand
+/// side][slice][block][site][chirality] [chiral number][2].
 struct BlockVectors {
   FieldPlaces coarse;
   int slices;             ///< of the finer level
@@ -35,23 +35,23 @@ struct BlockVectors {
   int lane_blocks;        ///< blocks of lanes of a slice of a field
   const int* place;       ///< number among those of all blocks of the site in a lane: [block of lanes][lane]
   const int* coarse_first;
-  void* panel;      ///< [block][site][slice][chirality][chiral number][2][rows], in the type of the fields
-  short* packed;    ///< the same in 16 bits
-  float* scale;     ///< of a row of `packed`: [block][chirality][rows]
-  const int* site;  ///< numbers of the sites of a block that count, where not all do
-  int sites;        ///< how many
+  void* panel;               ///< [block][site][slice][chirality][chiral number][2][rows], in the type of the fields
+  short* packed;             ///< the same in 16 bits
+  float* scale;              ///< of a row of `packed`: [block][chirality][rows]
+  const int* site;           ///< numbers of the sites of a block that count, where not all do
+  int sites;                 ///< how many
   const unsigned char* odd;  ///< bit mu: coordinate mu of a block is odd
 };
 
 /// Matrices that couple the sites of one parity to others.
 struct Stencil {
   FieldPlaces places;
-  int points, rows;        ///< matrices of a site; 2 N rounded up to panel_rows
-  const int* first;        ///< first word of a site in the field of its parity
-  const int* other_first;  ///< [site * points + point]: of the site to which a matrix couples
-  void* panel;             ///< [site][point][column][2][rows], in the type of the fields
-  short* packed;           ///< the same in 16 bits
-  float* scale;            ///< of a row of `packed`: [site][rows]
+  int points, rows;          ///< matrices of a site; 2 N rounded up to panel_rows
+  const int* first;          ///< first word of a site in the field of its parity
+  const int* other_first;    ///< [site * points + point]: of the site to which a matrix couples
+  void* panel;               ///< [site][point][column][2][rows], in the type of the fields
+  short* packed;             ///< the same in 16 bits
+  float* scale;              ///< of a row of `packed`: [site][rows]
   const unsigned char* odd;  ///< bit mu: coordinate mu of a site is odd
 };
 

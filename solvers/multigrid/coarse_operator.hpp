@@ -11,9 +11,9 @@
 namespace quarksmith {
 
 /// P^+ M P with a matrix for each site and each of its eight neighbours. M is a LinearOperator of which nothing else is
-/// known: it is applied to P e, e a unit vector on all blocks, with signs that alternate in none of the directions or in
-/// one. What reaches a block from its neighbour in a direction is half of a difference of two, and comes from the next
-/// block in one half of it and from the one before in the other.
+/// known: it is applied to P e, e a unit vector on all blocks, with signs that alternate in none of the directions or
+/// in one. What reaches a block from its neighbour in a direction is half of a difference of two, and comes from the
+/// next block in one half of it and from the one before in the other.
 class CoarseOperator final : public LinearOperator, public EvenOddSystem {
  public:
   /// \param fine only read here. \param rhs right-hand sides at most of the even-odd form.

@@ -44,9 +44,10 @@ DirectSolve::DirectSolve(const LinearOperator& a) {
     }
   const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
   if (a.subset() == Subset::full || rows * count > most_unknowns)
-    throw UsageError(fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "
-                                 "{}); use more levels, or coarsest = \"gcr:100\"",
-                                 rows * count, most_unknowns));
+    throw UsageError(
+        fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "
+                    "{}); use more levels, or coarsest = \"gcr:100\"",
+                    rows * count, most_unknowns));
   const std::optional<Inverse> inverse = inverse_of(matrix_of(a, sites));
   if (!inverse) throw Error("multigrid: the coarsest operator is singular; use another number of vectors");
   const SpinorField like(a.domain(), a.precision(), Subset::full, 1, {}, a.slices());

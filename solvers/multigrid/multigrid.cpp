@@ -83,8 +83,8 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
   std::unique_ptr<Preconditioner> coarse;
   if (level + 1 < levels_.size())
     coarse = steps_of_gcr(next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
-  else if (parameters_.coarsest_steps > 0)
-    coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), parameters_.coarsest_steps, rhs), rhs);
+  else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().sites()); steps > 0)
+    coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), steps, rhs), rhs);
   else
     coarse = std::make_unique<EvenOddSolve>(next, std::make_unique<DirectSolve>(next.reduced()), rhs);
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);

@@ -36,11 +36,15 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
     numbers = 2 * level.vectors;
     p.levels.push_back(level);
   }
-  if (!p.levels.empty() && !few(sites_of(extent), p.levels.back())) p.coarsest_steps = 100;
   if (p.levels.empty())
     throw UsageError(
         fmt::format("multigrid: the lattice {} has no blocks that leave even extents; use bicgstab", lattice.text()));
   return p;
+}
+
+int coarsest_steps_for(const MultigridParameters& p, long long sites) {
+  if (p.coarsest_steps > 0) return p.coarsest_steps;
+  return few(sites, p.levels.back()) ? 0 : 100;
 }
 
 std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
@@ -49,9 +53,14 @@ std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
   const auto times = [](const Coordinates& x) { return fmt::format("{}", fmt::join(x, "x")); };
   for (std::size_t n = 0; n < p.levels.size(); ++n) {
     const MultigridLevel& l = p.levels[n];
-    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  {}", n + 1, times(extent), times(l.block),
-                        l.vectors, l.smoother_steps, n + 1 < p.levels.size() ? fmt::format("gcr:{} of cycles", l.coarse_steps) : p.coarsest_steps > 0 ? fmt::format("gcr:{}", p.coarsest_steps) : "direct");
+    const std::string before = times(extent);
     for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
+    const int steps = coarsest_steps_for(p, sites_of(extent));
+    const std::string how = n + 1 < p.levels.size() ? fmt::format("gcr:{}, each with a cycle", l.coarse_steps)
+                            : steps > 0             ? fmt::format("gcr:{}", steps)
+                                                    : "a dense inverse";
+    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  {}", n + 1, before, times(l.block), l.vectors,
+                        l.smoother_steps, how);
   }
   return text + fmt::format("\n{:16} {:>10}", p.levels.size() + 1, times(extent));
 }

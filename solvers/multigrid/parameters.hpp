@@ -23,7 +23,8 @@ inline constexpr int most_unknowns = 2048;
 
 struct MultigridParameters {
   std::vector<MultigridLevel> levels;
-  int coarsest_steps = 0;   ///< of GCR on the even-odd form of the coarsest level; 0: a direct solve
+  /// Of GCR on the even-odd form of the coarsest level; 0: a direct solve where it is small enough.
+  int coarsest_steps = 0;
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
   int most_rounds = 5;      ///< of adaptation
@@ -33,6 +34,9 @@ struct MultigridParameters {
 
 /// Levels for a lattice: blocks of 4^4, then 2^4, as long as coarse extents stay even and a level has many sites.
 MultigridParameters multigrid_for(const Lattice& lattice, int slices);
+
+/// Steps of GCR on a coarsest level of so many sites; 0: a direct solve.
+int coarsest_steps_for(const MultigridParameters& parameters, long long sites);
 
 /// A table of the levels.
 std::string text_of(const MultigridParameters& parameters, const Lattice& lattice);

@@ -113,7 +113,8 @@ std::vector<int> Transfer::places_in_blocks() {
     const int number = static_cast<int>(blocks.index(y)) * block_sites_ + inside;
     const auto [block, lane] = layout.position(x);
     for (int copy = lane; copy < like.lanes(); copy += boxes)
-      place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] = number;
+      place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] =
+          number;
   }
   return place;
 }
@@ -246,7 +247,8 @@ void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, cons
 }
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
-  run(packed_now_ ? "spread_vectors_packed" : "spread_vectors", all_, fine_->lattice().sites(), fine.rhs(),
+  run(
+      packed_now_ ? "spread_vectors_packed" : "spread_vectors", all_, fine_->lattice().sites(), fine.rhs(),
       [&](Arguments& a) {
         a.direction = first;
         a.skip = mask;
@@ -257,7 +259,8 @@ void Transfer::spread(Blocks& fine, int first, int mask) const {
 
 /// Near-null vectors number `first` and those that follow.
 void Transfer::take(const Blocks& v, int first) {
-  run("keep_vectors", all_, fine_->lattice().sites(), v.rhs(),
+  run(
+      "keep_vectors", all_, fine_->lattice().sites(), v.rhs(),
       [&](Arguments& a) {
         a.in = v.operand();
         a.direction = first;

@@ -9,10 +9,7 @@
 
 namespace reference {
 
-using quarksmith::Complex64;
-using quarksmith::Coordinates;
-using quarksmith::Lattice;
-using quarksmith::Matrix3;
+using quarksmith::Complex64, quarksmith::Coordinates, quarksmith::Lattice, quarksmith::Matrix3;
 
 namespace {
 constexpr const char* names = "xyzt";
@@ -25,11 +22,9 @@ class Interpreter {
   Interpreter(ExpressionValues& values, const std::vector<SiteValues>* sums) : v_(values), sums_(sums) {}
 
   void run(const std::string& statement) {
-    text_ = statement;
-    at_ = 0;
-    const std::size_t equals = text_.find(" = ");
+    text_ = statement, at_ = 0;
     std::string target;
-    if (equals != std::string::npos) {
+    if (const std::size_t equals = text_.find(" = "); equals != std::string::npos) {
       target = word();
       if (accept('[')) target += std::string("[") + axis() + "]";
       at_ = equals + 3;
@@ -264,7 +259,7 @@ class Interpreter {
     if (name == "relaxed") {
       const SiteValues b = second();
       return make(3, 3,
-                  [&](long long i, int r, int c) { return relaxed(matrix_of(a, i), b.at(i, 0, 0).real())[3 * r + c]; });
+                  [&](long long i, int r, int c) { return relaxed(matrix_of(a, i), b.element[i].real())[3 * r + c]; });
     }
     if (name == "dot") {
       const SiteValues b = second();
@@ -294,9 +289,8 @@ class Interpreter {
   }
 
   SiteValues added_up(const SiteValues& a) {
-    double all = 0;
-    for (const Complex64& e : a.element) all += e.real();
-    v_.sums.push_back(all);
+    v_.sums.push_back(0);
+    for (const Complex64& e : a.element) v_.sums.back() += e.real();
     return a;
   }
 

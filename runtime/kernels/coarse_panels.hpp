@@ -1,0 +1,151 @@
+/// \file
+/// What kernels between a lattice and that of its blocks, and on the latter, have in common: products of dense matrices
+/// and vectors.
+///
+/// Rows of matrices are contiguous (coarse_records.hpp). With SIMD lanes an item is a block, or coarse site, and rows
+/// are worked on as vectors; elsewhere an item is one row, for which a thread accounts, or a site. a.rhs counts groups
+/// of panel_columns of the a.columns right-hand sides that an item takes (all with lanes), a.count items.
+#pragma once
+
+#include "runtime/kernels/coarse_records.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Rows that an item takes together, and such groups that it works on.
+inline constexpr int panel_lanes = has_lanes ? 16 : 1;
+inline constexpr int most_groups = has_lanes ? 2 * most_vectors / panel_lanes : 1;
+
+template <class T>
+using PanelRows = Lanes<T, panel_lanes>;
+
+/// Rows of a column, of integers without their factor.
+template <class T, class Stored>
+QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
+  if constexpr (!has_lanes) {
+    return T(*from);
+  } else if constexpr (sizeof(Stored) == 2) {
+    return convert<T, panel_lanes>(convert<int, panel_lanes>(load_lanes<Stored, panel_lanes>(from)));
+  } else {
+    return load_lanes<Stored, panel_lanes>(from);
+  }
+}
+/// Which of two arrays holds matrices that are stored so.
+template <class Stored, class Record>
+QUARKSMITH_INLINE Stored* panel_of(const Record& r) {
+  if constexpr (sizeof(Stored) == 2) {
+    return r.packed;
+  } else {
+    return static_cast<Stored*>(r.panel);
+  }
+}
+/// The sum of `Count` lanes, by halves.
+template <int Count, class T>
+QUARKSMITH_INLINE T sum_of_lanes(const Lanes<T, Count>& v) {
+  if constexpr (Count == 1) {
+    return v;
+  } else if constexpr (Count == 2) {
+    return v[0] + v[1];
+  } else {
+    Lanes<T, Count / 2> half[2];
+    __builtin_memcpy(half, &v, sizeof v);
+    return sum_of_lanes<Count / 2, T>(half[0] + half[1]);
+  }
+}
+
+template <class T>
+QUARKSMITH_INLINE void store_number(const FieldPlaces& f, T* first, int n, const T& re, const T& im) {
+  for (int copy = 0; copy < f.copies; ++copy) {
+    first[f.word[2 * n] + copy * f.apart] = re;
+    first[f.word[2 * n + 1] + copy * f.apart] = im;
+  }
+}
+template <class T>
+QUARKSMITH_INLINE T* slice_of(const Operand& f, const FieldPlaces& places, int first, int rhs, int slice) {
+  return static_cast<T*>(f.data) + rhs * f.rhs_stride + slice * (f.rhs_stride / places.slices) + first;
+}
+/// Number j of a chirality of a coarse vector.
+template <class T>
+QUARKSMITH_INLINE T* coarse_slice(const Operand& f, const FieldPlaces& places, int first, int rhs, int j) {
+  return slice_of<T>(f, places, first, rhs, j / chiral_numbers);
+}
+
+/// The sign of a block in a pattern that alternates in some directions.
+template <class T>
+QUARKSMITH_INLINE T sign_of(unsigned odd, int directions_that_alternate) {
+  unsigned bits = odd & unsigned(directions_that_alternate);
+  bits ^= bits >> 2;
+  bits ^= bits >> 1;
+  return bits & 1 ? T(-1) : T(1);
+}
+
+/// sums[c] += m x[c] for `Numbers` columns, or with the conjugate of m.
+template <bool Conjugate, int Numbers, int C, class T, class Stored>
+QUARKSMITH_INLINE void add_panel(const Stored* panel, int rows, const Complex<T> (&x)[C][Numbers],
+                                 PanelRows<T> (&re)[C], PanelRows<T> (&im)[C]) {
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < Numbers; ++n) {
+    const PanelRows<T> m_re = panel_load<T>(panel + 2 * n * rows), m_im = panel_load<T>(panel + (2 * n + 1) * rows);
+    QUARKSMITH_UNROLL
+    for (int c = 0; c < C; ++c) {
+      const T x_re = x[c][n].re, x_im = x[c][n].im;
+      re[c] = re[c] + m_re * x_re;
+      im[c] = im[c] + m_re * x_im;
+      re[c] = Conjugate ? re[c] + m_im * x_im : re[c] - m_im * x_im;
+      im[c] = Conjugate ? im[c] - m_im * x_re : im[c] + m_im * x_re;
+    }
+  }
+}
+
+/// Calls body.columns<C>(a, index, first) for right-hand sides first ... first + C - 1: of a group, or for all.
+template <class Body>
+QUARKSMITH_INLINE void each_column_group(const Arguments& a, int index, int group) {
+  int first = group * panel_columns, left = a.columns - first;
+  for (; has_lanes && left > panel_columns; first += panel_columns, left -= panel_columns)
+    Body::template columns<panel_columns>(a, index, first);
+  if (left >= 4) return Body::template columns<4>(a, index, first);
+  if (left >= 2) {
+    Body::template columns<2>(a, index, first);
+    first += 2;
+    left -= 2;
+  }
+  if (left >= 1) Body::template columns<1>(a, index, first);
+}
+
+template <class Codec>
+struct PanelBody {
+  using Element = typename Codec::Element;
+  static constexpr int tile = 1, sums = 0;
+  static constexpr bool vectorised = false;
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return int(a.count); }
+};
+
+template <class T>
+QUARKSMITH_INLINE int nearest_of(T a) {
+  return int(a < T(0) ? a - T(0.5) : a + T(0.5));
+}
+
+/// Rows of matrices to 16 bits, with the factor that leaves the largest of them unharmed.
+template <class T>
+struct PackedRows {
+  const T* from;
+  short* to;
+  float* scale;
+  int first, end;      ///< rows to work on
+  int columns, times;  ///< of a group, and groups
+  long long apart;     ///< numbers from a group to the next
+
+  QUARKSMITH_INLINE void pack(int rows) const {
+    for (int r = first; r < end; ++r) {
+      T most = 0;
+      for (int g = 0; g < times; ++g)
+        for (int k = 0; k < 2 * columns; ++k) most = maximum(most, absolute(from[g * apart + k * rows + r]));
+      const T factor = most > T(0) ? T(most_short) / most : T(0);
+      scale[r] = float(most / T(most_short));
+      for (int g = 0; g < times; ++g)
+        for (int k = 0; k < 2 * columns; ++k)
+          to[g * apart + k * rows + r] = short(nearest_of(from[g * apart + k * rows + r] * factor));
+    }
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET
