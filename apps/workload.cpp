@@ -211,13 +211,13 @@ void Workload::prepare_update() {
   arguments_.z = in_[2].operand(), arguments_.w = in_[3].operand();
   arguments_.a = {0.5, 0.1};
   arguments_.b = {0.3, -0.2};
-  if (kernel_->slots.empty()) return;
-  in_.push_back(fresh(Subset::even));
-  arguments_.in = in_[4].operand();
   const SpinorField& x = in_[0];  // v, the sum of corrections
   out_.emplace_back(x.domain_pointer(), computed_in(x.precision()), x.subset(), x.rhs(), x.components());
   out_[0].fill(0);
   arguments_.out = out_[0].operand();
+  if (kernel_->slots.empty()) return;
+  in_.push_back(fresh(Subset::even));
+  arguments_.in = in_[4].operand();
   // Scalars below 1, so that repeated updates stay finite; kernels are timed with all right-hand sides active.
   constexpr int stride = 2 * (most_slots + 2);
   scalars_.resize(static_cast<std::size_t>(rhs_) * stride);

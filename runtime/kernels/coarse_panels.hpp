@@ -21,9 +21,7 @@ using PanelRows = Lanes<T, panel_lanes>;
 /// Rows of a column, of integers without their factor.
 template <class T, class Stored>
 QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
-  if constexpr (!has_lanes) {
-    return T(*from);
-  } else if constexpr (sizeof(Stored) == 2) {
+  if constexpr (sizeof(Stored) == 2) {
     return convert<T, panel_lanes>(convert<int, panel_lanes>(load_lanes<Stored, panel_lanes>(from)));
   } else {
     return load_lanes<Stored, panel_lanes>(from);

@@ -31,6 +31,12 @@ inline constexpr int slices_ahead = 4;
 template <class T, int W>
 using Lanes = T;
 
+/// A number in memory.
+template <class T, int W>
+QUARKSMITH_INLINE T load_lanes(const T* from) {
+  return *from;
+}
+
 /// Arithmetic type of one lane.
 template <class R>
 using Element = R;
