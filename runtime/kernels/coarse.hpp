@@ -28,8 +28,8 @@ struct PackMatrices : PanelBody<Codec> {
   }
 };
 
-/// Columns a.direction and those that follow, of the columns of all points one after the other, += b in, the sign of
-/// the site in the pattern a.skip in front. An item is a site.
+/// Columns a.direction and those that follow, of the columns of all points one after the other, += b in. An item is a
+/// site.
 template <class Codec>
 struct AddColumns : PanelBody<Codec> {
   template <int W>
@@ -37,7 +37,7 @@ struct AddColumns : PanelBody<Codec> {
     using T = typename Codec::Element;
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
     const int rows = s.places.slices * spinor_numbers;
-    const T factor = scalar<T>(a.b.re) * sign_of<T>(s.odd[index], a.skip);
+    const T factor = scalar<T>(a.b.re);
     for (int c = 0; c < a.columns; ++c) {
       T* const to =
           static_cast<T*>(s.panel) + 2 * (static_cast<long long>(index) * s.points * rows + a.direction + c) * s.rows;

@@ -46,13 +46,12 @@ struct BlockVectors {
 /// Matrices that couple the sites of one parity to others.
 struct Stencil {
   FieldPlaces places;
-  int points, rows;          ///< matrices of a site; 2 N rounded up to panel_rows
-  const int* first;          ///< first word of a site in the field of its parity
-  const int* other_first;    ///< [site * points + point]: of the site to which a matrix couples
-  void* panel;               ///< [site][point][column][2][rows], in the type of the fields
-  short* packed;             ///< the same in 16 bits
-  float* scale;              ///< of a row of `packed`: [site][rows]
-  const unsigned char* odd;  ///< bit mu: coordinate mu of a site is odd
+  int points, rows;        ///< matrices of a site; 2 N rounded up to panel_rows
+  const int* first;        ///< first word of a site in the field of its parity
+  const int* other_first;  ///< [site * points + point]: of the site to which a matrix couples
+  void* panel;             ///< [site][point][column][2][rows], in the type of the fields
+  short* packed;           ///< the same in 16 bits
+  float* scale;            ///< of a row of `packed`: [site][rows]
 };
 
 }  // namespace quarksmith

@@ -83,7 +83,7 @@ void CoarseOperator::probe(const Transfer& transfer, const LinearOperator& fine)
     transfer.to_blocks(image, out);
   };
   const auto add = [&](std::array<SiteMatrices, 2>& to, int point, int first, double b) {
-    for (const int parity : {0, 1}) to[parity].add(point, first, b, coarse, 0);
+    for (const int parity : {0, 1}) to[parity].add(point, first, b, coarse);
   };
   for (int first = 0; first < rows_; first += probes) {
     apply_to_units(plain, first, 0);

@@ -19,19 +19,16 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
   const SpinorField here = half(to), there = half(from);
   places_ = places_of(here);
   std::vector<int> first, other_first;
-  std::vector<unsigned char> odd;
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
     if (Lattice::parity(x) != to) continue;
     sites_.push_back(i);
     first.push_back(first_word(here, x));
-    odd.push_back(odd_directions(x));
     for (int p = 0; p < points; ++p) other_first.push_back(first_word(there, lattice.coordinates(other(i, p))));
   }
   const auto& device = domain_->device_pointer();
   first_ = on_device(device, first);
   other_first_ = on_device(device, other_first);
-  odd_ = on_device(device, odd);
   panel_ = zeros(device, (sites_.size() * points * rows_ * 2 * stored_rows_ + panel_slack) * precision_->word_bytes);
   make_record();
 }
@@ -48,8 +45,7 @@ void SiteMatrices::make_record() {
                        .other_first = static_cast<const int*>(other_first_.data()),
                        .panel = panel_.data(),
                        .packed = static_cast<short*>(packed_.data()),
-                       .scale = static_cast<float*>(scale_.data()),
-                       .odd = static_cast<const unsigned char*>(odd_.data())};
+                       .scale = static_cast<float*>(scale_.data())};
   record_ = on_device(domain_->device_pointer(), &record, sizeof record);
 }
 
@@ -63,13 +59,12 @@ void SiteMatrices::run(const Kernel& kernel, long long items, int columns,
   domain_->device().run(kernel, args);
 }
 
-void SiteMatrices::add(int point, int first, double b, const SpinorField& in, int mask) {
+void SiteMatrices::add(int point, int first, double b, const SpinorField& in) {
   Arguments args = arguments_for(*domain_, 1, 1);
   args.count = static_cast<long long>(sites_.size());
   args.columns = in.rhs();
   args.matrix = record_.data();
   args.direction = point * rows_ + first;
-  args.skip = mask;
   args.b.re = b;
   args.in = in.operand(to_);
   domain_->device().run(kernel("add_columns"), args);

@@ -18,9 +18,8 @@ class SiteMatrices {
   SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
                const std::function<long long(long long site, int point)>& other);
 
-  /// Column number `first` of a point and those that follow += b in, times the sign of the site in a pattern that
-  /// alternates in directions `mask`.
-  void add(int point, int first, double b, const SpinorField& in, int mask);
+  /// Column number `first` of a point and those that follow += b in.
+  void add(int point, int first, double b, const SpinorField& in);
   /// Calls visit for the matrix of each site and point, by column, and takes over what it leaves there.
   void visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
   /// Goes over to 16 bits.
@@ -43,7 +42,7 @@ class SiteMatrices {
   std::vector<long long> sites_;
   FieldPlaces places_{};
   const Kernel* apply_ = nullptr;
-  Memory first_, other_first_, odd_, panel_, packed_, scale_, record_;
+  Memory first_, other_first_, panel_, packed_, scale_, record_;
 };
 
 }  // namespace quarksmith

@@ -62,7 +62,6 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
       coarse_(std::make_shared<Domain>(blocks_of(fine_->lattice(), block), fine_->device_pointer(),
                                        fine_->communicator_pointer())),
       precision_(&fine.precision()),
-      basis_(&basis),
       block_(block),
       vectors_(vectors),
       slices_(fine.slices()),
@@ -87,6 +86,11 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
     coarse_first.push_back(first_word(like_coarse, blocks.coordinates(b)));
     odd.push_back(odd_directions(blocks.coordinates(b)));
   }
+  const auto order = [&](std::string_view name) {
+    return &find(fine_->device().kernels(), {.operation = name, .precision = precision_->name, .basis = basis.name});
+  };
+  to_blocks_ = order("to_blocks");
+  from_blocks_ = order("from_blocks");
   const std::vector<int> place = places_in_blocks();
   const auto& device = fine_->device_pointer();
   place_ = on_device(device, place);
@@ -175,40 +179,47 @@ void Transfer::reserve(int rhs) const {
   if (!work_ || work_->rhs() < rhs) work_.emplace(*this, rhs);
 }
 
-void Transfer::reorder(const char* name, const SpinorField& field, const Operand& in, const Operand& out) const {
+const Kernel& Transfer::kernel(std::string_view name) const {
+  return find(fine_->device().kernels(), {.operation = name, .precision = precision_->name});
+}
+
+void Transfer::look_up(bool packed) {
+  spread_ = &kernel(packed ? "spread_vectors_packed" : "spread_vectors");
+  restrict_ = &kernel(packed ? "restrict_packed" : "restrict");
+  prolong_ = &kernel(packed ? "prolong_packed" : "prolong");
+}
+
+void Transfer::reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out) const {
   Arguments a = field.arguments();
   a.matrix = all_.record.data();
   a.in = in;
   a.out = out;
-  const auto& kernels = fine_->device().kernels();
-  fine_->device().run(find(kernels, {.operation = name, .precision = precision_->name, .basis = basis_->name}), a);
+  fine_->device().run(kernel, a);
 }
 
 void Transfer::to_blocks(Blocks& out, const SpinorField& in) const {
-  reorder("to_blocks", in, in.operand(), out.operand());
+  reorder(*to_blocks_, in, in.operand(), out.operand());
 }
 void Transfer::from_blocks(SpinorField& out, const Blocks& in) const {
-  reorder("from_blocks", out, in.operand(), out.operand());
+  reorder(*from_blocks_, out, in.operand(), out.operand());
 }
 
-void Transfer::run(const char* name, const View& view, long long items, int columns,
+void Transfer::run(const Kernel& kernel, const View& view, long long items, int columns,
                    const std::function<void(Arguments&)>& set, bool by_column_groups) const {
   Arguments a = arguments_for(*fine_, 1, by_column_groups ? column_groups(fine_->device(), columns) : 1);
   a.count = items;
   a.columns = columns;
   a.matrix = view.record.data();
   set(a);
-  const auto& kernels = fine_->device().kernels();
-  fine_->device().run(find(kernels, {.operation = name, .precision = precision_->name}), a);
+  fine_->device().run(kernel, a);
 }
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const long long blocks = coarse_->lattice().sites();
-  run(packed_now_ ? "prolong_packed" : "prolong", all_, rows_apart(fine_->device()) ? blocks * block_sites_ : blocks,
-      fine.rhs(), [&](Arguments& a) {
-        a.in = coarse.operand();
-        a.out = fine.operand();
-      });
+  run(*prolong_, all_, rows_apart(fine_->device()) ? blocks * block_sites_ : blocks, fine.rhs(), [&](Arguments& a) {
+    a.in = coarse.operand();
+    a.out = fine.operand();
+  });
 }
 
 void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
@@ -221,13 +232,12 @@ void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
 void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other,
                              int mask) const {
   const long long blocks = coarse_->lattice().sites();
-  run(packed_now_ ? "restrict_packed" : "restrict", view, rows_apart(fine_->device()) ? blocks * 2 * rows_ : blocks,
-      fine.rhs(), [&](Arguments& a) {
-        a.in = fine.operand();
-        if (other != nullptr) a.x = other->operand();
-        a.skip = mask;
-        a.out = coarse.operand();
-      });
+  run(*restrict_, view, rows_apart(fine_->device()) ? blocks * 2 * rows_ : blocks, fine.rhs(), [&](Arguments& a) {
+    a.in = fine.operand();
+    if (other != nullptr) a.x = other->operand();
+    a.skip = mask;
+    a.out = coarse.operand();
+  });
 }
 
 void Transfer::restrict_to(SpinorField& coarse, const Blocks& fine) const {
@@ -248,7 +258,7 @@ void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, cons
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
   run(
-      packed_now_ ? "spread_vectors_packed" : "spread_vectors", all_, fine_->lattice().sites(), fine.rhs(),
+      *spread_, all_, fine_->lattice().sites(), fine.rhs(),
       [&](Arguments& a) {
         a.direction = first;
         a.skip = mask;
@@ -260,7 +270,7 @@ void Transfer::spread(Blocks& fine, int first, int mask) const {
 /// Near-null vectors number `first` and those that follow.
 void Transfer::take(const Blocks& v, int first) {
   run(
-      "keep_vectors", all_, fine_->lattice().sites(), v.rhs(),
+      kernel("keep_vectors"), all_, fine_->lattice().sites(), v.rhs(),
       [&](Arguments& a) {
         a.in = v.operand();
         a.direction = first;
@@ -272,7 +282,7 @@ void Transfer::keep(const SpinorField& v) {
   if (v.rhs() != vectors_) throw UsageError(fmt::format("multigrid: {} near-null vectors, not {}", vectors_, v.rhs()));
   const auto numbers = static_cast<std::size_t>(fine_->lattice().sites()) * slices_ * 2 * spinor_numbers * rows_;
   panel_ = zeros(fine_->device_pointer(), (numbers + panel_slack) * precision_->word_bytes);
-  packed_now_ = false;
+  look_up(false);
   make_views();
   Blocks work(*this, vectors_);
   to_blocks(work, v);
@@ -293,10 +303,10 @@ void Transfer::pack() {
     scale_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * rows_ + panel_slack) * sizeof(float));
   }
   make_views();
-  run("pack_vectors", all_, rows_apart(*device) ? blocks * 2 * rows_ : blocks * 2, 1, [](Arguments&) {});
+  run(kernel("pack_vectors"), all_, rows_apart(*device) ? blocks * 2 * rows_ : blocks * 2, 1, [](Arguments&) {});
   device->synchronize();
   panel_ = {};
-  packed_now_ = true;
+  look_up(true);
   make_views();
 }
 

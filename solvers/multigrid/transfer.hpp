@@ -72,19 +72,21 @@ class Transfer {
   std::vector<int> places_in_blocks();
   std::vector<int> sites_at(int mu, int step) const;
   void pack();
-  void reorder(const char* name, const SpinorField& field, const Operand& in, const Operand& out) const;
-  void run(const char* name, const View& view, long long items, int columns, const std::function<void(Arguments&)>& set,
-           bool by_column_groups = true) const;
+  const Kernel& kernel(std::string_view name) const;
+  void look_up(bool packed);
+  void reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out) const;
+  void run(const Kernel& kernel, const View& view, long long items, int columns,
+           const std::function<void(Arguments&)>& set, bool by_column_groups = true) const;
   void take(const Blocks& v, int first);
   bool orthonormalise(Blocks& work);
   void restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other, int mask) const;
 
   DomainPointer fine_, coarse_;
   const PrecisionInfo* precision_;
-  const BasisInfo* basis_;
   Coordinates block_;
   int vectors_, slices_, block_sites_, rows_, lane_blocks_;
-  bool packs_, packed_now_ = false;
+  bool packs_;
+  const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
   Memory place_, coarse_first_, odd_, panel_, packed_, scale_;
   mutable std::optional<Blocks> work_;
   View all_, faces_[directions][2];
