@@ -18,6 +18,7 @@ from generator.lower.hopping import same_hops
 from generator.lower.record import Lowered
 from generator.operators import OPERATORS, RECORDS, kernel
 from generator.operators.blocks import pattern_of
+from generator.operators.coarse import COARSE_KERNELS, PACKED
 from generator.operators.programs import back_names, forward_names
 from generator.operators.quark_forces import body_fields, force_paths
 from generator.operators.stated import same_steps
@@ -42,13 +43,8 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 """Conjugate gradients for many shifts."""
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
-BLOCK_ORDER = ("to_blocks", "from_blocks")
-"""Multigrid: fields in the order of blocks, in the basis of a level; coarse levels have that of files."""
-COARSE = ("pack_vectors", "pack_matrices", "add_columns", "keep_vectors")
-"""Multigrid: what is done to near-null vectors and coarse matrices."""
-PACKED = ("spread_vectors", "restrict", "prolong", "coarse_apply")
-"""Multigrid: what is done with them; with such in 16 bits too, for single."""
 MULTIGRID = ("double", "single")
+"""Precisions of its cycles."""
 STAGGERED = (
     *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
     *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
@@ -271,12 +267,17 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     for name in names:
         _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
     if spins == 4 and spec.precision in MULTIGRID and spec.basis is not None:
-        packed = [name + "_packed" for name in PACKED] if spec.precision == "single" else []
-        for name in (*COARSE, *PACKED, *packed):
-            _add(found, name, spec.precision)
-        for name in BLOCK_ORDER:
+        _add_multigrid(found, spec)
+
+
+def _add_multigrid(found: Kernels, spec: KernelSpec) -> None:
+    """Kernels of coarse lattices, which have the basis of files; matrices of 16 bits are for single."""
+    for coarse in COARSE_KERNELS:
+        if "basis" in coarse.axes:
             for basis in (spec.basis, find_basis("degrand_rossi")):
-                _add(found, name, spec.precision, basis=basis)
+                _add(found, coarse.name, spec.precision, basis=basis)
+        elif spec.precision == "single" or not coarse.name.endswith(PACKED):
+            _add(found, coarse.name, spec.precision)
 
 
 

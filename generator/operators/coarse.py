@@ -13,8 +13,8 @@ STENCIL = 8
 """Matrices of a coarse site."""
 COARSE_HEADERS = ("coarse_panels", "coarse_transfer", "coarse")
 """Of runtime/kernels."""
-_PACKED = {"": "", "_packed": "short"}
-"""Suffixes of names, and the type in which matrices are stored: that of the fields if empty."""
+PACKED = "_packed"
+"""How the names of kernels end that read matrices of 16 bits."""
 
 
 def _kernel(
@@ -55,10 +55,13 @@ def _kernels() -> Iterator[SiteKernel]:
     yield _kernel("to_blocks", "out = in in the order of blocks", "BlockOrder", basis=True, stored="true", numbers=48)
     yield _kernel("from_blocks", "the other way", "BlockOrder", basis=True, stored="false", numbers=48)
     yield _kernel("keep_vectors", "V_j = in_j", "KeepVectors", numbers=2 * vectors)
+    yield _kernel("factor_gram", "V^+ V to T with (V T)^+ V T = 1", "FactorGram", numbers=4 * 2 * NUMBERS**2)
+    yield _kernel("invert_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)
+    yield _kernel("set_units", "out_c = e_c", "SetUnits", numbers=24)
     yield _kernel("pack_vectors", "V in 16 bits", "PackVectors", numbers=2 * vectors)
     yield _kernel("pack_matrices", "C in 16 bits", "PackMatrices", numbers=2 * matrices)
     yield _kernel("add_columns", "columns of C += b in", "AddColumns", numbers=3 * 2 * 2 * NUMBERS)
-    for suffix, stored in _PACKED.items():
+    for suffix, stored in (("", ""), (PACKED, "short")):
         yield _kernel("spread_vectors" + suffix, "out_c = +- V_j", "SpreadVectors", stored=stored, numbers=48)
         for name, formula, body in (
             ("restrict", "out = P^+ in or P^+ (in -+ x)", "Restrict"),

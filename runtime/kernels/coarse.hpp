@@ -50,6 +50,90 @@ struct AddColumns : PanelBody<Codec> {
   }
 };
 
+/// The inverse of the matrix of a site in its place, by Gauss and Jordan with the largest pivot of a column. An item is
+/// a site, which has one matrix.
+template <class Codec>
+struct InvertMatrices : PanelBody<Codec> {
+  using T = typename Codec::Element;
+
+  static QUARKSMITH_INLINE void swap(T& a, T& b) {
+    const T c = a;
+    a = b;
+    b = c;
+  }
+  static QUARKSMITH_INLINE int largest(const T* column, int stored, int size, int from) {
+    int at = from;
+    T most = -1;
+    for (int i = from; i < size; ++i) {
+      const T norm = column[i] * column[i] + column[stored + i] * column[stored + i];
+      if (norm > most) at = i;
+      if (norm > most) most = norm;
+    }
+    return at;
+  }
+  /// Column k is 1 in row k and 0 elsewhere, but for what takes its place.
+  static QUARKSMITH_INLINE void eliminate(T* matrix, int stored, int size, int k) {
+    T* const pivot = matrix + 2LL * k * stored;
+    const T norm = pivot[k] * pivot[k] + pivot[stored + k] * pivot[stored + k];
+    const T inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
+    for (int j = 0; j < size; ++j) {
+      if (j == k) continue;
+      T* const re = matrix + 2LL * j * stored;
+      T* const im = re + stored;
+      const T f_re = re[k] * inv_re - im[k] * inv_im, f_im = re[k] * inv_im + im[k] * inv_re;
+      for (int i = 0; i < size; ++i) {
+        re[i] -= pivot[i] * f_re - pivot[stored + i] * f_im;
+        im[i] -= pivot[i] * f_im + pivot[stored + i] * f_re;
+      }
+      re[k] = f_re;
+      im[k] = f_im;
+    }
+    for (int i = 0; i < size; ++i) {
+      const T re = pivot[i], im = pivot[stored + i];
+      pivot[i] = im * inv_im - re * inv_re;
+      pivot[stored + i] = -(re * inv_im + im * inv_re);
+    }
+    pivot[k] = inv_re;
+    pivot[stored + k] = inv_im;
+  }
+
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    const Stencil& s = *static_cast<const Stencil*>(a.matrix);
+    const int size = s.places.slices * spinor_numbers, stored = s.rows;
+    T* const matrix = static_cast<T*>(s.panel) + 2LL * index * size * stored;
+    short row[2 * most_vectors];  // that was exchanged with row k
+    for (int k = 0; k < size; ++k) {
+      const T* const pivots = matrix + 2LL * k * stored;
+      const int p = largest(pivots, stored, size, k);
+      row[k] = short(p);
+      if (!(pivots[p] * pivots[p] + pivots[stored + p] * pivots[stored + p] > T(0))) {
+        *s.failed = 1;
+        return;
+      }
+      for (int j = 0; p != k && j < 2 * size; ++j) swap(matrix[1LL * j * stored + k], matrix[1LL * j * stored + p]);
+      eliminate(matrix, stored, size, k);
+    }
+    for (int k = size - 1; k >= 0; --k)
+      for (int i = 0; row[k] != k && i < 2 * stored; ++i)
+        swap(matrix[2LL * k * stored + i], matrix[2LL * row[k] * stored + i]);
+  }
+};
+
+/// out = 0 but for numbers a.direction and those that follow of site a.skip, each 1 in a right-hand side of its own.
+/// An item is a right-hand side.
+template <class Codec>
+struct SetUnits : PanelBody<Codec> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    using T = typename Codec::Element;
+    const Stencil& s = *static_cast<const Stencil*>(a.matrix);
+    const int number = a.direction + index;
+    store_number(s.places, slice_of<T>(a.out, s.places, s.first[a.skip], index, number / spinor_numbers),
+                 number % spinor_numbers, T(1), T(0));
+  }
+};
+
 /// out = a x + b sum_points C in for the sites of a parity; x is left out where it has no data.
 template <class Codec, class Stored>
 struct CoarseApply : PanelBody<Codec> {

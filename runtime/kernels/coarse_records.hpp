@@ -41,6 +41,7 @@ struct BlockVectors {
   const int* site;           ///< numbers of the sites of a block that count, where not all do
   int sites;                 ///< how many
   const unsigned char* odd;  ///< bit mu: coordinate mu of a block is odd
+  int* failed;               ///< set where near-null vectors depend on each other
 };
 
 /// Matrices that couple the sites of one parity to others.
@@ -52,6 +53,7 @@ struct Stencil {
   void* panel;             ///< [site][point][column][2][rows], in the type of the fields
   short* packed;           ///< the same in 16 bits
   float* scale;            ///< of a row of `packed`: [site][rows]
+  int* failed;             ///< set where a matrix is singular
 };
 
 }  // namespace quarksmith

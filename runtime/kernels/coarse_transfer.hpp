@@ -68,6 +68,88 @@ struct KeepVectors : PanelBody<Codec> {
   }
 };
 
+/// Column i of T with (V T)^+ V T = 1 in place of P^+ V_i, for the Gram matrix V^+ V of a chirality of a block: the
+/// inverse of its Cholesky factor. A vector that depends on those before it, but for rounding, is taken as what
+/// rounding left of it, and told of. An item is a chirality of a block.
+template <class Codec>
+struct FactorGram : PanelBody<Codec> {
+  using T = typename Codec::Element;
+
+  /// The numbers of a chirality of a block, column by column.
+  struct Matrix {
+    const Operand& field;
+    const FieldPlaces& places;
+    int first, chirality;
+
+    QUARKSMITH_INLINE T* number(int i, int j, int& n) const {
+      n = chirality * chiral_numbers + i % chiral_numbers;
+      return coarse_slice<T>(field, places, first, j, i);
+    }
+    QUARKSMITH_INLINE Complex<double> operator()(int i, int j) const {
+      int n;
+      const T* const x = number(i, j, n);
+      return {double(x[places.word[2 * n]]), double(x[places.word[2 * n + 1]])};
+    }
+    QUARKSMITH_INLINE void set(int i, int j, const Complex<double>& z) const {
+      int n;
+      T* const x = number(i, j, n);
+      store_number(places, x, n, T(z.re), T(z.im));
+    }
+  };
+
+  /// The upper triangle becomes r with r^+ r = V^+ V, the lower one zero.
+  static QUARKSMITH_INLINE bool factorise(const Matrix& m, int size) {
+    const double least = sizeof(T) == 8 ? 1e-13 : 1e-5;
+    bool independent = true;
+    for (int i = 0; i < size; ++i) {
+      const double norm2 = m(i, i).re, smallest = maximum(least * norm2, 1e-30);
+      double pivot = norm2;
+      for (int k = 0; k < i; ++k) {
+        const Complex<double> r = m(k, i);
+        pivot -= r.re * r.re + r.im * r.im;
+      }
+      independent = independent && pivot > smallest;
+      const double root = root_of(maximum(pivot, smallest));
+      m.set(i, i, {root, 0});
+      for (int j = i + 1; j < size; ++j) {
+        Complex<double> sum = m(i, j);
+        for (int k = 0; k < i; ++k) {
+          const Complex<double> x = m(k, i), y = m(k, j);
+          sum.re -= x.re * y.re + x.im * y.im;
+          sum.im -= x.re * y.im - x.im * y.re;
+        }
+        m.set(i, j, {sum.re / root, sum.im / root});
+        m.set(j, i, {0, 0});
+      }
+    }
+    return independent;
+  }
+  /// An upper triangular matrix becomes its inverse, from the last column to the first.
+  static QUARKSMITH_INLINE void invert(const Matrix& m, int size) {
+    for (int j = size - 1; j >= 0; --j) {
+      m.set(j, j, {1 / m(j, j).re, 0});
+      for (int i = j - 1; i >= 0; --i) {
+        Complex<double> sum{0, 0};
+        for (int k = i + 1; k <= j; ++k) {
+          const Complex<double> x = m(i, k), y = m(k, j);
+          sum.re += x.re * y.re - x.im * y.im;
+          sum.im += x.re * y.im + x.im * y.re;
+        }
+        const double pivot = m(i, i).re;
+        m.set(i, j, {-sum.re / pivot, -sum.im / pivot});
+      }
+    }
+  }
+
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const Matrix m{a.out, b.coarse, b.coarse_first[index / 2], index % 2};
+    if (!factorise(m, a.columns)) *b.failed = 1;
+    invert(m, a.columns);
+  }
+};
+
 /// Near-null vectors to 16 bits. An item is a chirality of a block with lanes, else a row of one.
 template <class Codec>
 struct PackVectors : PanelBody<Codec> {

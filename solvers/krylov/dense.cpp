@@ -52,8 +52,8 @@ Dense inverse_of_positive(const Dense& a) {
 }
 
 std::optional<Inverse> inverse_of(const Dense& a) {
-  const Eigen::FullPivLU<Dense> lu(a);
-  if (!lu.isInvertible()) return {};
+  const Eigen::PartialPivLU<Dense> lu(a);
+  if (!(lu.rcond() > 0x1p-50)) return {};
   return Inverse{lu.inverse(), lu.matrixLU().diagonal().cwiseAbs().array().log().sum()};
 }
 

@@ -37,8 +37,6 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
           fmt::format("solver multigrid with action {}: it is for M with M^+ = gamma_5 M gamma_5 on Dirac "
                       "spinors; use auto",
                       action.name()));
-    if (domain->device().asynchronous())
-      throw UsageError("solver multigrid runs on the host's processors; use --device cpu, or another solver");
     settings.reduction = Reduction::none;  // iterations are on all sites
   }
   make_operators();

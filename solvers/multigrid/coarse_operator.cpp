@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/dense.hpp"
 
 namespace quarksmith {
 namespace {
@@ -101,22 +98,11 @@ void CoarseOperator::probe(const Transfer& transfer, const LinearOperator& fine)
 }
 
 void CoarseOperator::invert() {
-  const std::size_t size = static_cast<std::size_t>(rows_) * rows_;
-  std::vector<Complex64> inverse(static_cast<std::size_t>(domain_->lattice().sites()) * size);
-  std::atomic<bool> singular = false;
-  for (const int parity : {0, 1})
-    own_[parity].visit([&](long long i, int, Complex64* matrix) {  // by column, as the inverse of a transpose
-      Dense own(rows_, rows_);
-      std::copy_n(matrix, size, own.data());
-      const std::optional<Inverse> found = inverse_of(own);
-      if (!found) singular = true;
-      if (found) std::copy_n(found->matrix.data(), size, &inverse[static_cast<std::size_t>(i) * size]);
-    });
-  if (singular) throw Error("multigrid: the matrix of a coarse site is singular; use another number of vectors");
-  for (const int parity : {0, 1})
-    inverse_[parity].visit([&](long long i, int, Complex64* matrix) {
-      std::copy_n(&inverse[static_cast<std::size_t>(i) * size], size, matrix);
-    });
+  for (const int parity : {0, 1}) {
+    inverse_[parity].copy(own_[parity]);
+    if (!inverse_[parity].invert())
+      throw Error("multigrid: the matrix of a coarse site is singular; use another number of vectors");
+  }
 }
 
 void CoarseOperator::verify(const Transfer& transfer, const LinearOperator& fine, double limit) const {

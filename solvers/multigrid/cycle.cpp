@@ -6,32 +6,6 @@
 #include "solvers/krylov/dense.hpp"
 
 namespace quarksmith {
-namespace {
-
-/// The matrix of an operator: column by column what it makes of unit vectors.
-Dense matrix_of(const LinearOperator& a, const std::vector<long long>& sites) {
-  constexpr int batch = 12;
-  const int numbers = a.slices() * spinor_numbers, n = static_cast<int>(sites.size()) * numbers;
-  const auto at = [&](int k) { return static_cast<std::size_t>(sites[k / numbers]) * numbers + k % numbers; };
-  Dense matrix(n, n);
-  SpinorField in = a.field(batch), out = in.like();
-  for (int first = 0; first < n; first += batch) {
-    for (int c = 0; c < batch; ++c) {
-      std::vector<Complex64> unit(static_cast<std::size_t>(a.domain()->lattice().sites()) * numbers);
-      if (first + c < n) unit[at(first + c)] = 1;
-      set_numbers(in, c, unit);
-    }
-    a.apply(out, in, Dagger::no);
-    for (int c = 0; c < batch && first + c < n; ++c) {
-      const std::vector<Complex64> image = numbers_of(out, c);
-      for (int k = 0; k < n; ++k) matrix(k, first + c) = image[at(k)];
-    }
-  }
-  return matrix;
-}
-
-}  // namespace
-
 DirectSolve::DirectSolve(const LinearOperator& a) {
   const Lattice& lattice = a.domain()->lattice();
   const Parity parity = a.subset() == Subset::even ? Parity::even : Parity::odd;
@@ -48,13 +22,19 @@ DirectSolve::DirectSolve(const LinearOperator& a) {
         fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "
                     "{}); use more levels, or coarsest = \"gcr:100\"",
                     rows * count, most_unknowns));
-  const std::optional<Inverse> inverse = inverse_of(matrix_of(a, sites));
-  if (!inverse) throw Error("multigrid: the coarsest operator is singular; use another number of vectors");
   const SpinorField like(a.domain(), a.precision(), Subset::full, 1, {}, a.slices());
   inverse_ = SiteMatrices(like, parity, parity, count, [&](long long, int p) { return sites[p]; });
-  inverse_.visit([&](long long i, int p, Complex64* matrix) {
+  inverse_.probe(a);
+  Dense matrix(rows * count, rows * count);
+  inverse_.visit([&](long long i, int p, Complex64* part) {
     for (int k = 0; k < rows; ++k)
-      for (int j = 0; j < rows; ++j) matrix[k * rows + j] = inverse->matrix(number[i] * rows + j, p * rows + k);
+      for (int j = 0; j < rows; ++j) matrix(number[i] * rows + j, p * rows + k) = part[k * rows + j];
+  });
+  const std::optional<Inverse> inverse = inverse_of(matrix);
+  if (!inverse) throw Error("multigrid: the coarsest operator is singular; use another number of vectors");
+  inverse_.visit([&](long long i, int p, Complex64* part) {
+    for (int k = 0; k < rows; ++k)
+      for (int j = 0; j < rows; ++j) part[k * rows + j] = inverse->matrix(number[i] * rows + j, p * rows + k);
   });
 }
 

@@ -164,7 +164,10 @@ void Multigrid::separate(std::size_t n) {
 void Multigrid::improve(std::size_t n) {
   separate(n);
   SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
-  through(*cycle(n, parameters_.width), v);
+  const int width = parameters_.width;
+  through(parameters_.cycles > 1 ? *steps_of_gcr(system(n).full(), parameters_.cycles, width, cycle(n, width))
+                                 : *cycle(n, width),
+          v);
   build(n, true);
 }
 

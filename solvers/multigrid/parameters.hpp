@@ -27,6 +27,7 @@ struct MultigridParameters {
   int coarsest_steps = 0;
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
+  int cycles = 1;           ///< steps of GCR with the cycle that a round takes
   int most_rounds = 5;      ///< of adaptation
   double least_gain = 0.1;  ///< rounds end when the convergence factor, once good, falls by less than this part of it
   int width = 12;           ///< near-null vectors that are improved together

@@ -30,6 +30,7 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
   first_ = on_device(device, first);
   other_first_ = on_device(device, other_first);
   panel_ = zeros(device, (sites_.size() * points * rows_ * 2 * stored_rows_ + panel_slack) * precision_->word_bytes);
+  failed_ = zeros(device, sizeof(int));
   make_record();
 }
 
@@ -45,7 +46,8 @@ void SiteMatrices::make_record() {
                        .other_first = static_cast<const int*>(other_first_.data()),
                        .panel = panel_.data(),
                        .packed = static_cast<short*>(packed_.data()),
-                       .scale = static_cast<float*>(scale_.data())};
+                       .scale = static_cast<float*>(scale_.data()),
+                       .failed = static_cast<int*>(failed_.data())};
   record_ = on_device(domain_->device_pointer(), &record, sizeof record);
 }
 
@@ -68,6 +70,35 @@ void SiteMatrices::add(int point, int first, double b, const SpinorField& in) {
   args.b.re = b;
   args.in = in.operand(to_);
   domain_->device().run(kernel("add_columns"), args);
+}
+
+void SiteMatrices::probe(const LinearOperator& a) {
+  const Kernel& units = kernel("set_units");
+  SpinorField in = a.field(spinor_numbers), out = in.like();
+  for (int p = 0; p < points_; ++p)
+    for (int first = 0; first < rows_; first += spinor_numbers) {
+      in.fill(0);
+      Arguments args = arguments_for(*domain_, 1, 1);
+      args.count = spinor_numbers;
+      args.direction = first;
+      args.skip = p;
+      args.matrix = record_.data();
+      args.out = in.operand(from_);
+      domain_->device().run(units, args);
+      a.apply(out, in, Dagger::no);
+      add(p, first, 1, out);
+    }
+}
+
+void SiteMatrices::copy(const SiteMatrices& other) {
+  domain_->device().copy(panel_.data(), other.panel_.data(), panel_.bytes());
+}
+
+bool SiteMatrices::invert() {
+  run(kernel("invert_matrices"), static_cast<long long>(sites_.size()), 1, [](Arguments&) {});
+  int failed = 0;
+  domain_->device().download(&failed, failed_.data(), sizeof failed);
+  return failed == 0;
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "solvers/krylov/linear_operator.hpp"
 #include "solvers/multigrid/places.hpp"
 
 namespace quarksmith {
@@ -20,6 +21,12 @@ class SiteMatrices {
 
   /// Column number `first` of a point and those that follow += b in.
   void add(int point, int first, double b, const SpinorField& in);
+  /// += the matrices of an operator, which takes those sites to each other.
+  void probe(const LinearOperator& a);
+  /// Takes over the matrices of another one of the same shape.
+  void copy(const SiteMatrices& other);
+  /// Each matrix becomes its inverse, where sites have one. \return false if one of them is singular.
+  bool invert();
   /// Calls visit for the matrix of each site and point, by column, and takes over what it leaves there.
   void visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
   /// Goes over to 16 bits.
@@ -42,7 +49,7 @@ class SiteMatrices {
   std::vector<long long> sites_;
   FieldPlaces places_{};
   const Kernel* apply_ = nullptr;
-  Memory first_, other_first_, panel_, packed_, scale_, record_;
+  Memory first_, other_first_, panel_, packed_, scale_, failed_, record_;
 };
 
 }  // namespace quarksmith

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "runtime/error.hpp"
-#include "solvers/krylov/dense.hpp"
 
 namespace quarksmith {
 namespace {
@@ -22,36 +19,6 @@ Lattice blocks_of(const Lattice& fine, const Coordinates& block) {
     position[mu] = fine.origin(mu) / fine.extent(mu);
   }
   return {global, fine.grid(), position};
-}
-
-/// T with (V T)^+ V T = 1 from the Gram matrix of V, upper triangular. A vector that depends on those before it, to the
-/// rounding of `least`, is taken as what rounding left of it. \return false if there was one.
-bool inverse_factor(const Dense& gram, double least, Dense& t) {
-  const int n = static_cast<int>(gram.rows());
-  Dense r = Dense::Zero(n, n);  // gram = r^+ r
-  bool independent = true;
-  for (int i = 0; i < n; ++i) {
-    double pivot = gram(i, i).real();
-    for (int k = 0; k < i; ++k) pivot -= std::norm(r(k, i));
-    const double smallest = std::max(least * gram(i, i).real(), 1e-30);
-    independent = independent && pivot > smallest;
-    r(i, i) = std::sqrt(std::max(pivot, smallest));
-    for (int j = i + 1; j < n; ++j) {
-      Complex64 sum = gram(i, j);
-      for (int k = 0; k < i; ++k) sum -= std::conj(r(k, i)) * r(k, j);
-      r(i, j) = sum / r(i, i);
-    }
-  }
-  t = Dense::Zero(n, n);
-  for (int j = 0; j < n; ++j) {
-    t(j, j) = 1.0 / r(j, j);
-    for (int i = j - 1; i >= 0; --i) {
-      Complex64 sum = 0;
-      for (int k = i + 1; k <= j; ++k) sum += r(i, k) * t(k, j);
-      t(i, j) = -sum / r(i, i);
-    }
-  }
-  return independent;
 }
 
 }  // namespace
@@ -96,6 +63,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   place_ = on_device(device, place);
   coarse_first_ = on_device(device, coarse_first);
   odd_ = on_device(device, odd);
+  failed_ = zeros(device, sizeof(int));
 }
 
 /// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
@@ -151,7 +119,8 @@ void Transfer::make_view(View& view, const std::vector<int>& sites, bool all) co
                             .scale = static_cast<float*>(scale_.data()),
                             .site = static_cast<const int*>(view.sites.data()),
                             .sites = all ? block_sites_ : static_cast<int>(sites.size()),
-                            .odd = static_cast<const unsigned char*>(odd_.data())};
+                            .odd = static_cast<const unsigned char*>(odd_.data()),
+                            .failed = static_cast<int*>(failed_.data())};
   view.record = on_device(device, &record, sizeof record);
 }
 
@@ -312,38 +281,17 @@ void Transfer::pack() {
 
 /// V becomes V T with the inverse T of the Cholesky factor of its Gram matrix on each block.
 bool Transfer::orthonormalise(Blocks& work) {
+  const auto& device = fine_->device_pointer();
   SpinorField coarse = coarse_field(vectors_);
-  const double least = precision_->word_bytes == 8 ? 1e-13 : 1e-5;
-  for (int i = 0; i < vectors_; ++i) {  // V is its own right-hand side: what the panels hold
-    std::vector<Complex64> unit(static_cast<std::size_t>(coarse_->lattice().sites()) * 2 * vectors_);
-    for (std::size_t b = 0; b < unit.size(); b += std::size_t(2) * vectors_)
-      for (int chirality = 0; chirality < 2; ++chirality)
-        unit[b + i / chiral_numbers * spinor_numbers + chirality * chiral_numbers + i % chiral_numbers] = 1;
-    set_numbers(coarse, i, unit);
-  }
-  prolong(work, coarse);
   restrict_to(coarse, work);
-  std::vector<std::vector<Complex64>> columns;
-  for (int i = 0; i < vectors_; ++i) columns.push_back(numbers_of(coarse, i));
-  bool independent = true;
-#pragma omp parallel for schedule(static) reduction(&& : independent)
-  for (long long b = 0; b < coarse_->lattice().sites(); ++b)
-    for (int chirality = 0; chirality < 2; ++chirality) {
-      const auto at = [&](int j) {
-        return static_cast<std::size_t>(b * 2 * vectors_ + j / chiral_numbers * spinor_numbers +
-                                        chirality * chiral_numbers + j % chiral_numbers);
-      };
-      Dense gram(vectors_, vectors_), t;
-      for (int i = 0; i < vectors_; ++i)
-        for (int j = 0; j < vectors_; ++j) gram(j, i) = columns[i][at(j)];
-      independent = inverse_factor(gram, least, t) && independent;
-      for (int i = 0; i < vectors_; ++i)
-        for (int j = 0; j < vectors_; ++j) columns[i][at(j)] = t(j, i);
-    }
-  for (int i = 0; i < vectors_; ++i) set_numbers(coarse, i, columns[i]);
+  device->fill(failed_.data(), 0, failed_.bytes());
+  run(kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
+      [&](Arguments& a) { a.out = coarse.operand(); }, false);
   prolong(work, coarse);
   take(work, 0);
-  return independent;
+  int failed = 0;
+  device->download(&failed, failed_.data(), sizeof failed);
+  return failed == 0;
 }
 
 }  // namespace quarksmith

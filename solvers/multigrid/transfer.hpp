@@ -87,7 +87,7 @@ class Transfer {
   int vectors_, slices_, block_sites_, rows_, lane_blocks_;
   bool packs_;
   const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
-  Memory place_, coarse_first_, odd_, panel_, packed_, scale_;
+  Memory place_, coarse_first_, odd_, panel_, packed_, scale_, failed_;
   mutable std::optional<Blocks> work_;
   View all_, faces_[directions][2];
 };
