@@ -21,6 +21,7 @@ from generator.emit.action_table import action_table
 from generator.emit.registry import NO_VARIANTS, halo_arguments, order_of, registry_data
 from generator.emit.tables import tables
 from generator.language.printed import literal
+from generator.operators.coarse import COARSE_HEADERS
 from generator.profile import Profile
 from generator.spec import KernelSpec
 from generator.targets import TARGETS, Target
@@ -28,7 +29,7 @@ from generator.targets import TARGETS, Target
 TEMPLATES = Path(__file__).parents[2] / "templates"
 _HEADERS = (
     *("expression_site", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
-    *("coarse_panels", "coarse_transfer", "coarse"),
+    *COARSE_HEADERS,
 )
 """Headers of runtime/kernels that some kernels need, in the order in which units include them."""
 

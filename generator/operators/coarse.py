@@ -11,7 +11,7 @@ NUMBERS = 24
 """Near-null vectors that costs are told of."""
 STENCIL = 8
 """Matrices of a coarse site."""
-COARSE_HEADERS = ("coarse_panels", "coarse_transfer", "coarse")
+COARSE_HEADERS = ("coarse_panels", "coarse_transfer", "coarse", "coarse_inverse")
 """Of runtime/kernels."""
 PACKED = "_packed"
 """How the names of kernels end that read matrices of 16 bits."""
@@ -57,6 +57,8 @@ def _kernels() -> Iterator[SiteKernel]:
     yield _kernel("keep_vectors", "V_j = in_j", "KeepVectors", numbers=2 * vectors)
     yield _kernel("factor_gram", "V^+ V to T with (V T)^+ V T = 1", "FactorGram", numbers=4 * 2 * NUMBERS**2)
     yield _kernel("invert_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)
+    yield _kernel("take_pivots", "A_ik, A_kk^-1 A_kj", "TakePivots", numbers=4 * (2 * NUMBERS) ** 2)
+    yield _kernel("eliminate_pivots", "A_ij - A_ik A_kk^-1 A_kj", "EliminatePivots", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("set_units", "out_c = e_c", "SetUnits", numbers=24)
     yield _kernel("pack_vectors", "V in 16 bits", "PackVectors", numbers=2 * vectors)
     yield _kernel("pack_matrices", "C in 16 bits", "PackMatrices", numbers=2 * matrices)

@@ -3,28 +3,107 @@
 /// and vectors.
 ///
 /// Rows of matrices are contiguous (coarse_records.hpp). With SIMD lanes an item is a block, or coarse site, and rows
-/// are worked on as vectors; elsewhere an item is one row, for which a thread accounts, or a site. a.rhs counts groups
-/// of panel_columns of the a.columns right-hand sides that an item takes (all with lanes), a.count items.
+/// are worked on as vectors; elsewhere an item is a few rows, or numbers, and neighbouring threads share the columns.
+/// a.rhs counts groups of panel_columns of the a.columns right-hand sides that an item takes (all with lanes), a.count
+/// items.
 #pragma once
+
+#include <type_traits>
 
 #include "runtime/kernels/coarse_records.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Rows that an item takes together, and such groups that it works on.
-inline constexpr int panel_lanes = has_lanes ? 16 : 1;
+/// Rows that an item takes together, such groups that it works on, and items that share the work on them.
+inline constexpr int panel_lanes = has_lanes ? 16 : item_rows;
 inline constexpr int most_groups = has_lanes ? 2 * most_vectors / panel_lanes : 1;
+inline constexpr int panel_parts = has_lanes ? 1 : item_parts;
 
+/// Rows of a thread.
 template <class T>
-using PanelRows = Lanes<T, panel_lanes>;
+struct ThreadRows {
+  T row[item_rows];
+
+  QUARKSMITH_INLINE ThreadRows& operator+=(const ThreadRows& b) {
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < item_rows; ++i) row[i] += b.row[i];
+    return *this;
+  }
+  friend QUARKSMITH_INLINE ThreadRows operator+(ThreadRows a, const ThreadRows& b) { return a += b; }
+  friend QUARKSMITH_INLINE ThreadRows operator-(ThreadRows a, const ThreadRows& b) { return a += b * T(-1); }
+  friend QUARKSMITH_INLINE ThreadRows operator*(ThreadRows a, const T& b) {
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < item_rows; ++i) a.row[i] *= b;
+    return a;
+  }
+};
+template <class T>
+using PanelRows = std::conditional_t<has_lanes, Lanes<T, panel_lanes>, ThreadRows<T>>;
+template <class T>
+QUARKSMITH_INLINE T get_lane(const ThreadRows<T>& v, int i) {
+  return v.row[i];
+}
+
+/// What a thread loads or stores at once.
+template <class T>
+struct alignas(16) Chunk {
+  T number[16 / sizeof(T)];
+};
+/// N numbers, aligned to 16 bytes.
+template <int N, class T>
+QUARKSMITH_INLINE void load_numbers(const T* from, T (&to)[N]) {
+  constexpr int chunk = has_lanes ? 1 : 16 / sizeof(T);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; n += chunk) {
+    if constexpr (has_lanes) {
+      to[n] = from[n];
+    } else {
+      const Chunk<T> c = *reinterpret_cast<const Chunk<T>*>(from + n);
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < chunk; ++i) to[n + i] = c.number[i];
+    }
+  }
+}
+template <int N, class T>
+QUARKSMITH_INLINE void store_numbers(T* to, const T (&from)[N]) {
+  constexpr int chunk = has_lanes ? 1 : 16 / sizeof(T);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; n += chunk) {
+    if constexpr (has_lanes) {
+      to[n] = from[n];
+    } else {
+      Chunk<T> c;
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < chunk; ++i) c.number[i] = from[n + i];
+      *reinterpret_cast<Chunk<T>*>(to + n) = c;
+    }
+  }
+}
 
 /// Rows of a column, of integers without their factor.
 template <class T, class Stored>
 QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
-  if constexpr (sizeof(Stored) == 2) {
+  if constexpr (!has_lanes) {
+    struct alignas(sizeof(Stored) * item_rows < 16 ? sizeof(Stored) * item_rows : 16) Together {
+      Stored row[item_rows];
+    };
+    const Together stored = *reinterpret_cast<const Together*>(from);
+    PanelRows<T> rows;
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < item_rows; ++i) rows.row[i] = T(stored.row[i]);
+    return rows;
+  } else if constexpr (sizeof(Stored) == 2) {
     return convert<T, panel_lanes>(convert<int, panel_lanes>(load_lanes<Stored, panel_lanes>(from)));
   } else {
     return load_lanes<Stored, panel_lanes>(from);
+  }
+}
+/// The sum of what the items of a group of rows have.
+template <class T>
+QUARKSMITH_INLINE void add_parts(PanelRows<T>& v) {
+  if constexpr (!has_lanes) {
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < item_rows; ++i) v.row[i] = sum_of_threads<item_parts>(v.row[i]);
   }
 }
 /// Which of two arrays holds matrices that are stored so.

@@ -14,6 +14,11 @@ inline constexpr int panel_rows = 8, panel_slack = 16;
 inline constexpr int spinor_numbers = 12, chiral_numbers = 6;
 /// Right-hand sides that a pass over matrices serves.
 inline constexpr int panel_columns = 4;
+/// Where items are not whole blocks or sites: rows of a matrix that an item takes, and items that share the work on
+/// those rows; sites of a block of which an item makes one number.
+inline constexpr int item_rows = 4, item_parts = 8, item_sites = 4;
+/// Items that share the columns of a matrix that is inverted.
+inline constexpr int item_columns = 32;
 /// Near-null vectors at most.
 inline constexpr int most_vectors = 48;
 /// Matrices that are stored in 16 bits are integers up to this, times a factor for each row.

@@ -33,16 +33,18 @@ struct BlockOrder {
     if constexpr (ToBlocks) {
       const auto reals = as_reals<W>(Frame::to_chiral(Spinors::load(a.in, place, rhs)));
       for (int lane = 0; lane < W; ++lane) {
-        Element* const to = numbers(a.out, lane);
+        Element site[2 * spinor_numbers];
         QUARKSMITH_UNROLL
-        for (int n = 0; n < 2 * spinor_numbers; ++n) to[n] = get_lane(reals.w[n], lane);
+        for (int n = 0; n < 2 * spinor_numbers; ++n) site[n] = get_lane(reals.w[n], lane);
+        store_numbers(numbers(a.out, lane), site);
       }
     } else {
       Reals<Element, W, 2 * spinor_numbers> reals;
       for (int lane = 0; lane < W; ++lane) {
-        const Element* const from = numbers(a.in, lane);
+        Element site[2 * spinor_numbers];
+        load_numbers(static_cast<const Element*>(numbers(a.in, lane)), site);
         QUARKSMITH_UNROLL
-        for (int n = 0; n < 2 * spinor_numbers; ++n) set_lane(reals.w[n], lane, from[n]);
+        for (int n = 0; n < 2 * spinor_numbers; ++n) set_lane(reals.w[n], lane, site[n]);
       }
       Spinors::store(a.out, place, rhs, Frame::from_chiral(as_spinor<Real, W, 4, 3>(reals)));
     }
@@ -65,88 +67,6 @@ struct KeepVectors : PanelBody<Codec> {
         for (int n = 0; n < 2 * spinor_numbers; ++n) panel[n * b.rows + a.direction + j] = from[n];
       }
     }
-  }
-};
-
-/// Column i of T with (V T)^+ V T = 1 in place of P^+ V_i, for the Gram matrix V^+ V of a chirality of a block: the
-/// inverse of its Cholesky factor. A vector that depends on those before it, but for rounding, is taken as what
-/// rounding left of it, and told of. An item is a chirality of a block.
-template <class Codec>
-struct FactorGram : PanelBody<Codec> {
-  using T = typename Codec::Element;
-
-  /// The numbers of a chirality of a block, column by column.
-  struct Matrix {
-    const Operand& field;
-    const FieldPlaces& places;
-    int first, chirality;
-
-    QUARKSMITH_INLINE T* number(int i, int j, int& n) const {
-      n = chirality * chiral_numbers + i % chiral_numbers;
-      return coarse_slice<T>(field, places, first, j, i);
-    }
-    QUARKSMITH_INLINE Complex<double> operator()(int i, int j) const {
-      int n;
-      const T* const x = number(i, j, n);
-      return {double(x[places.word[2 * n]]), double(x[places.word[2 * n + 1]])};
-    }
-    QUARKSMITH_INLINE void set(int i, int j, const Complex<double>& z) const {
-      int n;
-      T* const x = number(i, j, n);
-      store_number(places, x, n, T(z.re), T(z.im));
-    }
-  };
-
-  /// The upper triangle becomes r with r^+ r = V^+ V, the lower one zero.
-  static QUARKSMITH_INLINE bool factorise(const Matrix& m, int size) {
-    const double least = sizeof(T) == 8 ? 1e-13 : 1e-5;
-    bool independent = true;
-    for (int i = 0; i < size; ++i) {
-      const double norm2 = m(i, i).re, smallest = maximum(least * norm2, 1e-30);
-      double pivot = norm2;
-      for (int k = 0; k < i; ++k) {
-        const Complex<double> r = m(k, i);
-        pivot -= r.re * r.re + r.im * r.im;
-      }
-      independent = independent && pivot > smallest;
-      const double root = root_of(maximum(pivot, smallest));
-      m.set(i, i, {root, 0});
-      for (int j = i + 1; j < size; ++j) {
-        Complex<double> sum = m(i, j);
-        for (int k = 0; k < i; ++k) {
-          const Complex<double> x = m(k, i), y = m(k, j);
-          sum.re -= x.re * y.re + x.im * y.im;
-          sum.im -= x.re * y.im - x.im * y.re;
-        }
-        m.set(i, j, {sum.re / root, sum.im / root});
-        m.set(j, i, {0, 0});
-      }
-    }
-    return independent;
-  }
-  /// An upper triangular matrix becomes its inverse, from the last column to the first.
-  static QUARKSMITH_INLINE void invert(const Matrix& m, int size) {
-    for (int j = size - 1; j >= 0; --j) {
-      m.set(j, j, {1 / m(j, j).re, 0});
-      for (int i = j - 1; i >= 0; --i) {
-        Complex<double> sum{0, 0};
-        for (int k = i + 1; k <= j; ++k) {
-          const Complex<double> x = m(i, k), y = m(k, j);
-          sum.re += x.re * y.re - x.im * y.im;
-          sum.im += x.re * y.im + x.im * y.re;
-        }
-        const double pivot = m(i, i).re;
-        m.set(i, j, {-sum.re / pivot, -sum.im / pivot});
-      }
-    }
-  }
-
-  template <int W>
-  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
-    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const Matrix m{a.out, b.coarse, b.coarse_first[index / 2], index % 2};
-    if (!factorise(m, a.columns)) *b.failed = 1;
-    invert(m, a.columns);
   }
 };
 
@@ -192,10 +112,11 @@ struct SpreadVectors : PanelBody<Codec> {
         const int j = number / spinor_numbers * chiral_numbers + n0 % chiral_numbers;
         T factor = sign;
         if constexpr (sizeof(Stored) == 2) factor *= T(b.scale[(2 * block + chirality) * b.rows + j]);
-        T* const to = in_blocks<T>(a.out, b, index, c, slice);
+        T numbers[2 * spinor_numbers];
         QUARKSMITH_UNROLL
         for (int n = 0; n < 2 * spinor_numbers; ++n)
-          to[n] = n / (2 * chiral_numbers) == chirality ? factor * T(panel[n * b.rows + j]) : T(0);
+          numbers[n] = n / (2 * chiral_numbers) == chirality ? factor * T(panel[n * b.rows + j]) : T(0);
+        store_numbers(in_blocks<T>(a.out, b, index, c, slice), numbers);
       }
     }
   }
@@ -206,6 +127,7 @@ struct SpreadVectors : PanelBody<Codec> {
 template <class Codec, class Stored>
 struct Restrict : PanelBody<Codec> {
   using T = typename Codec::Element;
+  static constexpr int chiralities = has_lanes ? 2 : 1;  ///< that an item takes
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
@@ -218,11 +140,12 @@ struct Restrict : PanelBody<Codec> {
                                      int first, int slice, int chirality, Complex<T> (&x)[C][chiral_numbers]) {
     QUARKSMITH_UNROLL
     for (int c = 0; c < C; ++c) {
-      const T* const from = in_blocks<const T>(a.in, b, site, first + c, slice) + chirality * 2 * chiral_numbers;
+      T from[2 * chiral_numbers], other[2 * chiral_numbers];
+      load_numbers(in_blocks<const T>(a.in, b, site, first + c, slice) + chirality * 2 * chiral_numbers, from);
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) x[c][n] = {from[2 * n], from[2 * n + 1]};
       if (a.x.data == nullptr) continue;
-      const T* const other = in_blocks<const T>(a.x, b, site, first + c, slice) + chirality * 2 * chiral_numbers;
+      load_numbers(in_blocks<const T>(a.x, b, site, first + c, slice) + chirality * 2 * chiral_numbers, other);
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) {
         x[c][n].re -= sign * other[2 * n];
@@ -234,44 +157,55 @@ struct Restrict : PanelBody<Codec> {
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int block = has_lanes ? index : index / (2 * b.rows), row = has_lanes ? 0 : index % b.rows;
-    const int first_chirality = has_lanes ? 0 : index / b.rows % 2, last_chirality = has_lanes ? 1 : first_chirality;
+    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : b.rows / panel_lanes;
+    const int block = has_lanes ? rows : rows / (2 * apart), row = rows % apart * panel_lanes;
+    const int first_chirality = has_lanes ? 0 : rows / apart % 2;
     const int groups = has_lanes ? (b.rows + panel_lanes - 1) / panel_lanes : 1;
     const T sign = a.x.data != nullptr ? sign_of<T>(b.odd[block], a.skip) : T(0);
-    PanelRows<T> re[2][most_groups][C], im[2][most_groups][C];
-    for (int chirality = first_chirality; chirality <= last_chirality; ++chirality)
+    PanelRows<T> re[chiralities][most_groups][C], im[chiralities][most_groups][C];  // of those that an item takes
+    for (int i = 0; i < chiralities; ++i)
       for (int t = 0; t < groups; ++t)
-        for (int c = 0; c < C; ++c) re[chirality][t][c] = im[chirality][t][c] = PanelRows<T>{};
-    for (int k = 0; k < b.sites; ++k) {
-      const long long site = static_cast<long long>(block) * b.block_sites + (b.site != nullptr ? b.site[k] : k);
-      for (int slice = 0; slice < b.slices; ++slice) {
-        for (int chirality = first_chirality; chirality <= last_chirality; ++chirality) {
-          Complex<T> x[C][chiral_numbers];
-          load(a, b, sign, site, first, slice, chirality, x);
-          const Stored* panel =
-              panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows + row;
-          for (int t = 0; t < groups; ++t, panel += panel_lanes)
-            add_panel<true>(panel, b.rows, x, re[chirality][t], im[chirality][t]);
-        }
+        for (int c = 0; c < C; ++c) re[i][t][c] = im[i][t][c] = PanelRows<T>{};
+    for (int k = part; k < b.sites * b.slices; k += panel_parts) {
+      const int inside = k / b.slices, slice = k % b.slices;
+      const long long site =
+          static_cast<long long>(block) * b.block_sites + (b.site != nullptr ? b.site[inside] : inside);
+      for (int i = 0; i < chiralities; ++i) {
+        const int chirality = first_chirality + i;
+        Complex<T> x[C][chiral_numbers];
+        load(a, b, sign, site, first, slice, chirality, x);
+        const Stored* panel =
+            panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows + row;
+        for (int t = 0; t < groups; ++t, panel += panel_lanes) add_panel<true>(panel, b.rows, x, re[i][t], im[i][t]);
       }
     }
-    const int last = b.coarse.slices * chiral_numbers;
-    for (int chirality = first_chirality; chirality <= last_chirality; ++chirality)
+    for (int i = 0; i < chiralities; ++i)
       for (int t = 0; t < groups; ++t)
+        for (int c = 0; c < C; ++c) {
+          add_parts<T>(re[i][t][c]);
+          add_parts<T>(im[i][t][c]);
+        }
+    const int last = b.coarse.slices * chiral_numbers;
+    for (int i = 0; i < chiralities; ++i) {
+      const int chirality = first_chirality + i;
+      for (int t = 0; t < groups; ++t) {
+        QUARKSMITH_UNROLL
         for (int lane = 0; lane < panel_lanes; ++lane) {
-          const int j = row + t * panel_lanes + lane;
+          const int j = row + t * panel_lanes + lane, n = chirality * chiral_numbers + j % chiral_numbers;
           if (j >= last) continue;
           T scale = 1;
           if constexpr (sizeof(Stored) == 2) scale = T(b.scale[(2 * block + chirality) * b.rows + j]);
           for (int c = 0; c < C; ++c)
-            store_number(b.coarse, coarse_slice<T>(a.out, b.coarse, b.coarse_first[block], first + c, j),
-                         chirality * chiral_numbers + j % chiral_numbers, scale * get_lane(re[chirality][t][c], lane),
-                         scale * get_lane(im[chirality][t][c], lane));
+            if ((lane * C + c) % panel_parts == part)
+              store_number(b.coarse, coarse_slice<T>(a.out, b.coarse, b.coarse_first[block], first + c, j), n,
+                           scale * get_lane(re[i][t][c], lane), scale * get_lane(im[i][t][c], lane));
         }
+      }
+    }
   }
 };
 
-/// out = P in. An item is a block with lanes, else a site of one.
+/// out = P in. An item is a block with lanes, else a number of some of its sites.
 template <class Codec, class Stored>
 struct Prolong : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -292,7 +226,7 @@ struct Prolong : PanelBody<Codec> {
     return {scale * x[b.coarse.word[2 * n]], scale * x[b.coarse.word[2 * n + 1]]};
   }
 
-  /// The vectors of a block, where an item takes the whole block; else read where they are needed.
+  /// The vectors of a block.
   template <int C>
   struct Coarse {
     PanelRows<T> re[2][most_groups][C], im[2][most_groups][C];
@@ -306,61 +240,25 @@ struct Prolong : PanelBody<Codec> {
             set_lane(im[chirality][j / panel_lanes][c], j % panel_lanes, z.im);
           }
     }
-    QUARKSMITH_INLINE void get(const Arguments& a, const BlockVectors& b, int block, int first, int chirality, int j,
-                               PanelRows<T> (&x_re)[C], PanelRows<T> (&x_im)[C]) const {
-      QUARKSMITH_UNROLL
-      for (int c = 0; c < C; ++c) {
-        if constexpr (has_lanes) {
-          x_re[c] = re[chirality][j / panel_lanes][c];
-          x_im[c] = im[chirality][j / panel_lanes][c];
-        } else {
-          const Complex<T> z = number(a, b, block, first + c, chirality, j);
-          x_re[c] = z.re;
-          x_im[c] = z.im;
-        }
-      }
-    }
   };
-
-  /// Neighbouring rows that are read at once: a register of them, or a vector load of a thread.
-  static constexpr int together = has_lanes ? 1 : panel_rows;
-  struct alignas(has_lanes ? alignof(Stored) : 16) Rows {
-    Stored row[together];
-  };
-  static QUARKSMITH_INLINE void load_rows(const Stored* from, PanelRows<T> (&v)[together]) {
-    if constexpr (has_lanes) {
-      v[0] = panel_load<T>(from);
-    } else {
-      const Rows rows = *reinterpret_cast<const Rows*>(from);
-      QUARKSMITH_UNROLL
-      for (int k = 0; k < together; ++k) v[k] = T(rows.row[k]);
-    }
-  }
 
   /// One chirality of a slice of a site.
   template <int C>
-  static QUARKSMITH_INLINE void add_up(const Arguments& a, const BlockVectors& b, const Coarse<C>& coarse, int block,
-                                       int first, int slice, int chirality, long long site) {
+  static QUARKSMITH_INLINE void add_up(const Arguments& a, const BlockVectors& b, const Coarse<C>& x, int first,
+                                       int slice, int chirality, long long site) {
     const Stored* const panel =
         panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows;
     PanelRows<T> re[C][chiral_numbers] = {}, im[C][chiral_numbers] = {};
-    for (int j = 0; j < b.rows; j += together * panel_lanes) {
-      PanelRows<T> x_re[together][C], x_im[together][C];
-      QUARKSMITH_UNROLL
-      for (int k = 0; k < together; ++k) coarse.get(a, b, block, first, chirality, j + k, x_re[k], x_im[k]);
+    for (int j = 0; j < b.rows; j += panel_lanes) {
+      const auto &x_re = x.re[chirality][j / panel_lanes], &x_im = x.im[chirality][j / panel_lanes];
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) {
-        const Stored* const at = panel + n * 2 * b.rows + j;
-        PanelRows<T> v_re[together], v_im[together];
-        load_rows(at, v_re);
-        load_rows(at + b.rows, v_im);
+        const PanelRows<T> v_re = panel_load<T>(panel + n * 2 * b.rows + j),
+                           v_im = panel_load<T>(panel + (n * 2 + 1) * b.rows + j);
         QUARKSMITH_UNROLL
-        for (int k = 0; k < together; ++k) {
-          QUARKSMITH_UNROLL
-          for (int c = 0; c < C; ++c) {
-            re[c][n] = re[c][n] + v_re[k] * x_re[k][c] - v_im[k] * x_im[k][c];
-            im[c][n] = im[c][n] + v_re[k] * x_im[k][c] + v_im[k] * x_re[k][c];
-          }
+        for (int c = 0; c < C; ++c) {
+          re[c][n] = re[c][n] + v_re * x_re[c] - v_im * x_im[c];
+          im[c][n] = im[c][n] + v_re * x_im[c] + v_im * x_re[c];
         }
       }
     }
@@ -375,18 +273,67 @@ struct Prolong : PanelBody<Codec> {
     }
   }
 
+  /// Number n of item_sites sites of a block: what a thread makes.
+  template <int C>
+  static QUARKSMITH_INLINE void numbers(const Arguments& a, int index, int first) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const int n = index % spinor_numbers, slice = index / spinor_numbers % b.slices;
+    const int together = index / (spinor_numbers * b.slices), groups = (b.block_sites + item_sites - 1) / item_sites;
+    const int block = together / groups, begin = together % groups * item_sites, chirality = n / chiral_numbers;
+    const Stored* panel[item_sites];
+    QUARKSMITH_UNROLL
+    for (int s = 0; s < item_sites; ++s) {  // a site that is not there counts as the last one
+      const int inside = begin + s < b.block_sites ? begin + s : b.block_sites - 1;
+      const long long site = static_cast<long long>(block) * b.block_sites + inside;
+      panel[s] = panel_of<Stored>(b) + ((site * b.slices + slice) * spinor_numbers + n) * 2 * b.rows;
+    }
+    T re[item_sites][C] = {}, im[item_sites][C] = {};
+    for (int j = 0; j < b.rows; j += item_rows) {
+      Complex<T> x[item_rows][C];
+      QUARKSMITH_UNROLL
+      for (int k = 0; k < item_rows; ++k) {
+        QUARKSMITH_UNROLL
+        for (int c = 0; c < C; ++c) x[k][c] = number(a, b, block, first + c, chirality, j + k);
+      }
+      QUARKSMITH_UNROLL
+      for (int s = 0; s < item_sites; ++s) {
+        const PanelRows<T> v_re = panel_load<T>(panel[s] + j), v_im = panel_load<T>(panel[s] + b.rows + j);
+        QUARKSMITH_UNROLL
+        for (int k = 0; k < item_rows; ++k) {
+          QUARKSMITH_UNROLL
+          for (int c = 0; c < C; ++c) {
+            re[s][c] += get_lane(v_re, k) * x[k][c].re - get_lane(v_im, k) * x[k][c].im;
+            im[s][c] += get_lane(v_re, k) * x[k][c].im + get_lane(v_im, k) * x[k][c].re;
+          }
+        }
+      }
+    }
+    QUARKSMITH_UNROLL
+    for (int s = 0; s < item_sites; ++s) {
+      if (begin + s >= b.block_sites) continue;
+      QUARKSMITH_UNROLL
+      for (int c = 0; c < C; ++c) {
+        T* const to =
+            in_blocks<T>(a.out, b, static_cast<long long>(block) * b.block_sites + begin + s, first + c, slice) + 2 * n;
+        to[0] = re[s][c];
+        to[1] = im[s][c];
+      }
+    }
+  }
+
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
-    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int block = has_lanes ? index : index / b.block_sites;
-    const int begin = has_lanes ? 0 : index % b.block_sites, end = has_lanes ? b.block_sites : begin + 1;
-    Coarse<C> coarse;
-    if constexpr (has_lanes) coarse.load(a, b, block, first, (b.rows + panel_lanes - 1) / panel_lanes);
-    for (int s = begin; s < end; ++s)
-      for (int slice = 0; slice < b.slices; ++slice) {
-        for (int chirality = 0; chirality < 2; ++chirality)
-          add_up(a, b, coarse, block, first, slice, chirality, static_cast<long long>(block) * b.block_sites + s);
-      }
+    if constexpr (!has_lanes) {
+      numbers<C>(a, index, first);
+    } else {
+      const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+      Coarse<C> coarse;
+      coarse.load(a, b, index, first, (b.rows + panel_lanes - 1) / panel_lanes);
+      for (int s = 0; s < b.block_sites; ++s)
+        for (int slice = 0; slice < b.slices; ++slice)
+          for (int chirality = 0; chirality < 2; ++chirality)
+            add_up(a, b, coarse, first, slice, chirality, static_cast<long long>(index) * b.block_sites + s);
+    }
   }
 };
 

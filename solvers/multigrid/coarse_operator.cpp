@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/site_random.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {
 namespace {
@@ -106,10 +106,8 @@ void CoarseOperator::invert() {
 }
 
 void CoarseOperator::verify(const Transfer& transfer, const LinearOperator& fine, double limit) const {
-  SpinorField x(domain_, find_precision("double"), Subset::full, 1, {}, slices_), v = field(), expected = field(),
-                                                                                  found = field();
-  draw_noise(x, {.seed = 7, .counter = 1}, find_basis("degrand_rossi"));
-  &x.precision() == precision_ ? v.copy_from(x) : convert(x, v);
+  SpinorField v = field(), expected = field(), found = field();
+  draw(v, find_basis("degrand_rossi"), 1);
   SpinorField psi = transfer.fine_field(1), chi = psi.like();
   transfer.prolong(psi, v);
   fine.apply(chi, psi, Dagger::no);

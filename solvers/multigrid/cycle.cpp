@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "runtime/error.hpp"
-#include "solvers/krylov/dense.hpp"
+#include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {
 DirectSolve::DirectSolve(const LinearOperator& a) {
   const Lattice& lattice = a.domain()->lattice();
   const Parity parity = a.subset() == Subset::even ? Parity::even : Parity::odd;
   std::vector<long long> sites;
-  std::vector<int> number(static_cast<std::size_t>(lattice.sites()));
   for (long long i = 0; i < lattice.sites(); ++i)
-    if (Lattice::parity(lattice.coordinates(i)) == parity) {
-      number[i] = static_cast<int>(sites.size());
-      sites.push_back(i);
-    }
+    if (Lattice::parity(lattice.coordinates(i)) == parity) sites.push_back(i);
   const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
   if (a.subset() == Subset::full || rows * count > most_unknowns)
     throw UsageError(
@@ -25,17 +23,18 @@ DirectSolve::DirectSolve(const LinearOperator& a) {
   const SpinorField like(a.domain(), a.precision(), Subset::full, 1, {}, a.slices());
   inverse_ = SiteMatrices(like, parity, parity, count, [&](long long, int p) { return sites[p]; });
   inverse_.probe(a);
-  Dense matrix(rows * count, rows * count);
-  inverse_.visit([&](long long i, int p, Complex64* part) {
-    for (int k = 0; k < rows; ++k)
-      for (int j = 0; j < rows; ++j) matrix(number[i] * rows + j, p * rows + k) = part[k * rows + j];
-  });
-  const std::optional<Inverse> inverse = inverse_of(matrix);
-  if (!inverse) throw Error("multigrid: the coarsest operator is singular; use another number of vectors");
-  inverse_.visit([&](long long i, int p, Complex64* part) {
-    for (int k = 0; k < rows; ++k)
-      for (int j = 0; j < rows; ++j) part[k * rows + j] = inverse->matrix(number[i] * rows + j, p * rows + k);
-  });
+  const bool regular = inverse_.invert();
+  SpinorField v = a.field(1), x = v.like(), again = v.like();
+  draw(v, find_basis("degrand_rossi"), 1);
+  apply(x, v, 1);
+  a.apply(again, x, Dagger::no);
+  const Blas blas(v);
+  const double miss = std::sqrt(blas.residual(v, again) / blas.norm2(v));
+  if (!regular || !(miss < (a.precision().word_bytes == 8 ? 1e-8 : 0.1)))
+    throw Error(
+        fmt::format("multigrid: the coarsest operator is singular (A A^-1 v = v is missed by {:.1e}); use another "
+                    "number of vectors",
+                    miss));
 }
 
 void DirectSolve::apply(SpinorField& out, const SpinorField& in, int width) {

@@ -29,14 +29,14 @@ class DirectSolve final : public Preconditioner {
 class EvenOddSolve final : public Preconditioner {
  public:
   /// \param system outlives this.
-  EvenOddSolve(const EvenOddSystem& system, std::unique_ptr<Preconditioner> reduced, int rhs)
+  EvenOddSolve(const EvenOddSystem& system, std::shared_ptr<Preconditioner> reduced, int rhs)
       : system_(&system), reduced_(std::move(reduced)), b_(system.reduced().field(rhs)), x_(b_.like()) {}
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return reduced_->applications(); }
 
  private:
   const EvenOddSystem* system_;
-  std::unique_ptr<Preconditioner> reduced_;
+  std::shared_ptr<Preconditioner> reduced_;
   SpinorField b_, x_;
 };
 

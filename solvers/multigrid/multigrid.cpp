@@ -5,10 +5,10 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "runtime/fields/site_random.hpp"
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/block_blas.hpp"
 #include "solvers/multigrid/cycle.hpp"
+#include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {
 namespace {
@@ -17,16 +17,6 @@ namespace {
 constexpr int first_steps = 4, factor_steps = 8;
 /// Rounds are not given up above this: the first ones of light quarks gain little, a later one much.
 constexpr double good_factor = 0.5;
-
-/// Noise in the right-hand sides of a field.
-void draw(SpinorField& v, const BasisInfo& basis, unsigned long long counter) {
-  SpinorField noise(v.domain_pointer(), find_precision("double"), v.subset(), 1, v.components(), v.slices());
-  for (int n = 0; n < v.rhs(); ++n) {
-    draw_noise(noise, {.seed = 1, .counter = counter + static_cast<unsigned long long>(n)}, basis);
-    SpinorField one = v.columns(n, 1);
-    &v.precision() == &noise.precision() ? one.copy_from(noise) : convert(noise, one);
-  }
-}
 
 /// GCR from zero, with a preconditioner or none.
 std::unique_ptr<Preconditioner> steps_of_gcr(const LinearOperator& a, int steps, int rhs,
@@ -44,6 +34,12 @@ struct Multigrid::Level {
   Transfer transfer;
   SpinorField vectors;  ///< near-null, before they are orthonormalised on blocks
   std::unique_ptr<CoarseOperator> coarse;
+  std::shared_ptr<DirectSolve> inverse;  ///< of the coarse operator, once it is asked for
+
+  std::shared_ptr<DirectSolve> direct() {
+    if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->reduced());
+    return inverse;
+  }
 };
 
 Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters,
@@ -86,7 +82,7 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
   else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().sites()); steps > 0)
     coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), steps, rhs), rhs);
   else
-    coarse = std::make_unique<EvenOddSolve>(next, std::make_unique<DirectSolve>(next.reduced()), rhs);
+    coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(), rhs);
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);
 }
 
@@ -119,7 +115,7 @@ void Multigrid::begin(std::size_t n) {
   if (levels_.size() == n) {
     Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, parameters_.packed);
     SpinorField v = transfer.fine_field(BlockBlas::padded(p.vectors));
-    levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr}));
+    levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr, nullptr}));
   }
   SpinorField v = levels_[n]->vectors.columns(0, p.vectors);
   draw(v, basis(n), 1000 * (n + 1));
@@ -137,6 +133,7 @@ void Multigrid::build(std::size_t n, bool adapt) {
   Level& level = *levels_[n];
   level.transfer.keep(level.vectors.columns(0, level.transfer.vectors()));
   level.coarse.reset();
+  level.inverse.reset();
   level.coarse =
       std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width, parameters_.packed);
   if (n + 1 == parameters_.levels.size()) return;

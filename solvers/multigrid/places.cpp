@@ -30,6 +30,10 @@ int first_word(const SpinorField& f, const Coordinates& x) {
 
 bool rows_apart(const Device& device) { return device.short_vectors(); }
 
+int row_items(const Device& device, int rows) { return rows_apart(device) ? rows / item_rows * item_parts : 1; }
+
+int column_items(const Device& device) { return rows_apart(device) ? item_columns : 1; }
+
 int column_groups(const Device& device, int columns) {
   return rows_apart(device) ? (columns + panel_columns - 1) / panel_columns : 1;
 }

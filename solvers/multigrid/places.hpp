@@ -16,8 +16,12 @@ int first_word(const SpinorField& f, const Coordinates& x);
 
 /// Numbers that a column of so many rows takes in memory.
 constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_rows * panel_rows; }
-/// Whether items of kernels of coarse lattices are rows and sites, not whole blocks.
+/// Whether items of kernels of coarse lattices are rows and numbers, not whole blocks or sites.
 bool rows_apart(const Device& device);
+/// Items for the rows of a matrix in a product.
+int row_items(const Device& device, int rows);
+/// Items for a matrix that is inverted.
+int column_items(const Device& device);
 /// Groups of right-hand sides that are items of such kernels by themselves.
 int column_groups(const Device& device, int columns);
 /// Bit mu: coordinate mu is odd.

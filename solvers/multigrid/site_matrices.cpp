@@ -63,7 +63,7 @@ void SiteMatrices::run(const Kernel& kernel, long long items, int columns,
 
 void SiteMatrices::add(int point, int first, double b, const SpinorField& in) {
   Arguments args = arguments_for(*domain_, 1, 1);
-  args.count = static_cast<long long>(sites_.size());
+  args.count = static_cast<long long>(sites_.size()) * (rows_apart(domain_->device()) ? rows_ : 1);
   args.columns = in.rhs();
   args.matrix = record_.data();
   args.direction = point * rows_ + first;
@@ -94,43 +94,35 @@ void SiteMatrices::copy(const SiteMatrices& other) {
   domain_->device().copy(panel_.data(), other.panel_.data(), panel_.bytes());
 }
 
+/// By blocks: pivots are looked for inside of them.
+void SiteMatrices::eliminate() {
+  Device& device = domain_->device();
+  Memory scratch(domain_->device_pointer(), panel_.bytes() / points_ * 2);
+  const long long items = rows_apart(device) ? static_cast<long long>(rows_) * stored_rows_ / item_rows : 1;
+  const Kernel &invert = kernel("invert_matrices"), &take = kernel("take_pivots"), &rest = kernel("eliminate_pivots");
+  for (int k = 0; k < points_; ++k) {
+    const auto step = [&](const Kernel& kernel, long long count, int pivot) {
+      run(kernel, count, 1, [&](Arguments& args) {
+        args.direction = pivot;
+        args.out.data = scratch.data();
+      });
+    };
+    step(invert, column_items(device), k * points_ + k);
+    step(take, points_ * items, k);
+    step(rest, points_ * points_ * items, k);
+  }
+  device.synchronize();
+}
+
 bool SiteMatrices::invert() {
-  run(kernel("invert_matrices"), static_cast<long long>(sites_.size()), 1, [](Arguments&) {});
+  if (points_ > 1)
+    eliminate();
+  else
+    run(kernel("invert_matrices"), static_cast<long long>(sites_.size()) * column_items(domain_->device()), 1,
+        [](Arguments&) {});
   int failed = 0;
   domain_->device().download(&failed, failed_.data(), sizeof failed);
   return failed == 0;
-}
-
-template <class T>
-void SiteMatrices::visit_panels(const std::function<void(long long site, int point, Complex64* matrix)>& visit) {
-  std::vector<T> panel(panel_.bytes() / sizeof(T));
-  domain_->device().download(panel.data(), panel_.data(), panel_.bytes());
-#pragma omp parallel
-  {
-    std::vector<Complex64> matrix(static_cast<std::size_t>(rows_) * rows_);
-#pragma omp for schedule(static)
-    for (std::size_t s = 0; s < sites_.size(); ++s)
-      for (int p = 0; p < points_; ++p) {
-        T* const begin = &panel[(s * points_ + p) * rows_ * 2 * stored_rows_];
-        const auto each = [&](const auto& body) {
-          for (int k = 0; k < rows_; ++k)
-            for (int i = 0; i < rows_; ++i)
-              body(matrix[static_cast<std::size_t>(k) * rows_ + i], begin[2 * k * stored_rows_ + i],
-                   begin[(2 * k + 1) * stored_rows_ + i]);
-        };
-        each([](Complex64& z, T& re, T& im) { z = {re, im}; });
-        visit(sites_[s], p, matrix.data());
-        each([](const Complex64& z, T& re, T& im) {
-          re = static_cast<T>(z.real());
-          im = static_cast<T>(z.imag());
-        });
-      }
-  }
-  domain_->device().upload(panel_.data(), panel.data(), panel_.bytes());
-}
-
-void SiteMatrices::visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit) {
-  precision_->word_bytes == 8 ? visit_panels<double>(visit) : visit_panels<float>(visit);
 }
 
 void SiteMatrices::pack() {
@@ -148,7 +140,7 @@ void SiteMatrices::pack() {
 
 void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
-  run(*apply_, rows_apart(out.device()) ? sites * stored_rows_ : sites, out.rhs(), [&](Arguments& args) {
+  run(*apply_, sites * row_items(out.device(), stored_rows_), out.rhs(), [&](Arguments& args) {
     args.a.re = a;
     args.b.re = b;
     args.in = in.operand(from_);

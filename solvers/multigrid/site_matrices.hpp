@@ -25,10 +25,9 @@ class SiteMatrices {
   void probe(const LinearOperator& a);
   /// Takes over the matrices of another one of the same shape.
   void copy(const SiteMatrices& other);
-  /// Each matrix becomes its inverse, where sites have one. \return false if one of them is singular.
+  /// Each matrix becomes its inverse where sites have one; where each couples to all of them, all together do.
+  /// \return false if a pivot vanishes.
   bool invert();
-  /// Calls visit for the matrix of each site and point, by column, and takes over what it leaves there.
-  void visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
   /// Goes over to 16 bits.
   void pack();
 
@@ -36,8 +35,7 @@ class SiteMatrices {
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
  private:
-  template <class T>
-  void visit_panels(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
+  void eliminate();
   void make_record();
   const Kernel& kernel(const char* name) const;
   void run(const Kernel& kernel, long long items, int columns, const std::function<void(Arguments&)>& set) const;

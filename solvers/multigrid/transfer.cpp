@@ -185,7 +185,8 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const long long blocks = coarse_->lattice().sites();
-  run(*prolong_, all_, rows_apart(fine_->device()) ? blocks * block_sites_ : blocks, fine.rhs(), [&](Arguments& a) {
+  const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
+  run(*prolong_, all_, rows_apart(fine_->device()) ? blocks * numbers : blocks, fine.rhs(), [&](Arguments& a) {
     a.in = coarse.operand();
     a.out = fine.operand();
   });
@@ -201,7 +202,7 @@ void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
 void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other,
                              int mask) const {
   const long long blocks = coarse_->lattice().sites();
-  run(*restrict_, view, rows_apart(fine_->device()) ? blocks * 2 * rows_ : blocks, fine.rhs(), [&](Arguments& a) {
+  run(*restrict_, view, blocks * row_items(fine_->device(), 2 * rows_), fine.rhs(), [&](Arguments& a) {
     a.in = fine.operand();
     if (other != nullptr) a.x = other->operand();
     a.skip = mask;
@@ -285,7 +286,8 @@ bool Transfer::orthonormalise(Blocks& work) {
   SpinorField coarse = coarse_field(vectors_);
   restrict_to(coarse, work);
   device->fill(failed_.data(), 0, failed_.bytes());
-  run(kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
+  run(
+      kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
       [&](Arguments& a) { a.out = coarse.operand(); }, false);
   prolong(work, coarse);
   take(work, 0);

@@ -137,6 +137,14 @@ QUARKSMITH_INLINE double exponential_of(double x) { return exp(x); }
 /// cos(pi x), sin(pi x)
 QUARKSMITH_INLINE double cosine_pi(double x) { return cospi(x); }
 QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
+/// The sum over groups of `Count` threads of a warp, a power of two, of which all or none come here.
+template <int Count, class T>
+QUARKSMITH_INLINE T sum_of_threads(T v) {
+  const unsigned group = (~0u >> (32 - Count)) << (threadIdx.x % 32 / Count * Count);
+  QUARKSMITH_UNROLL
+  for (int distance = 1; distance < Count; distance *= 2) v += __shfl_xor_sync(group, v, distance);
+  return v;
+}
 /// No load that follows is moved before: what is loaded later needs no registers yet.
 QUARKSMITH_INLINE void in_order() { asm volatile("" ::: "memory"); }
 /// The same for the assembler too, which moves no load across a barrier of the warp.

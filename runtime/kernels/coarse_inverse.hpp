@@ -1,0 +1,268 @@
+/// \file
+/// Kernels that factorise and invert the matrices of blocks and coarse sites.
+#pragma once
+
+#include "runtime/kernels/coarse_panels.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Column i of T with (V T)^+ V T = 1 in place of P^+ V_i, for the Gram matrix V^+ V of a chirality of a block: the
+/// inverse of its Cholesky factor. A vector that depends on those before it, but for rounding, is taken as what
+/// rounding left of it, and told of. An item is a chirality of a block.
+template <class Codec>
+struct FactorGram : PanelBody<Codec> {
+  using T = typename Codec::Element;
+
+  /// The numbers of a chirality of a block, column by column.
+  struct Matrix {
+    const Operand& field;
+    const FieldPlaces& places;
+    int first, chirality;
+
+    QUARKSMITH_INLINE T* number(int i, int j, int& n) const {
+      n = chirality * chiral_numbers + i % chiral_numbers;
+      return coarse_slice<T>(field, places, first, j, i);
+    }
+    QUARKSMITH_INLINE Complex<double> operator()(int i, int j) const {
+      int n;
+      const T* const x = number(i, j, n);
+      return {double(x[places.word[2 * n]]), double(x[places.word[2 * n + 1]])};
+    }
+    QUARKSMITH_INLINE void set(int i, int j, const Complex<double>& z) const {
+      int n;
+      T* const x = number(i, j, n);
+      store_number(places, x, n, T(z.re), T(z.im));
+    }
+  };
+
+  /// The upper triangle becomes r with r^+ r = V^+ V, the lower one zero.
+  static QUARKSMITH_INLINE bool factorise(const Matrix& m, int size) {
+    const double least = sizeof(T) == 8 ? 1e-13 : 1e-5;
+    bool independent = true;
+    for (int i = 0; i < size; ++i) {
+      const double norm2 = m(i, i).re, smallest = maximum(least * norm2, 1e-30);
+      double pivot = norm2;
+      for (int k = 0; k < i; ++k) {
+        const Complex<double> r = m(k, i);
+        pivot -= r.re * r.re + r.im * r.im;
+      }
+      independent = independent && pivot > smallest;
+      const double root = root_of(maximum(pivot, smallest));
+      m.set(i, i, {root, 0});
+      for (int j = i + 1; j < size; ++j) {
+        Complex<double> sum = m(i, j);
+        for (int k = 0; k < i; ++k) {
+          const Complex<double> x = m(k, i), y = m(k, j);
+          sum.re -= x.re * y.re + x.im * y.im;
+          sum.im -= x.re * y.im - x.im * y.re;
+        }
+        m.set(i, j, {sum.re / root, sum.im / root});
+        m.set(j, i, {0, 0});
+      }
+    }
+    return independent;
+  }
+  /// An upper triangular matrix becomes its inverse, from the last column to the first.
+  static QUARKSMITH_INLINE void invert(const Matrix& m, int size) {
+    for (int j = size - 1; j >= 0; --j) {
+      m.set(j, j, {1 / m(j, j).re, 0});
+      for (int i = j - 1; i >= 0; --i) {
+        Complex<double> sum{0, 0};
+        for (int k = i + 1; k <= j; ++k) {
+          const Complex<double> x = m(i, k), y = m(k, j);
+          sum.re += x.re * y.re - x.im * y.im;
+          sum.im += x.re * y.im + x.im * y.re;
+        }
+        const double pivot = m(i, i).re;
+        m.set(i, j, {-sum.re / pivot, -sum.im / pivot});
+      }
+    }
+  }
+
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const Matrix m{a.out, b.coarse, b.coarse_first[index / 2], index % 2};
+    if (!factorise(m, a.columns)) *b.failed = 1;
+    invert(m, a.columns);
+  }
+};
+
+/// The inverse of the matrix of a site in its place, by Gauss and Jordan with the largest pivot of a column: of
+/// matrices number a.direction and those that follow. Items of a site share its columns.
+template <class Codec>
+struct InvertMatrices : PanelBody<Codec> {
+  using T = typename Codec::Element;
+  static constexpr int parts = has_lanes ? 1 : item_columns;
+
+  static QUARKSMITH_INLINE void swap(T& a, T& b) {
+    const T c = a;
+    a = b;
+    b = c;
+  }
+  static QUARKSMITH_INLINE T norm2(const T* column, int stored, int i) {
+    return column[i] * column[i] + column[stored + i] * column[stored + i];
+  }
+  static QUARKSMITH_INLINE int largest(const T* column, int stored, int size, int from) {
+    int at = from;
+    for (int i = from + 1; i < size; ++i)
+      if (norm2(column, stored, i) > norm2(column, stored, at)) at = i;
+    return at;
+  }
+  /// Subtracts multiples of column k from the others, so that row k is 0 there but for what takes its place.
+  static QUARKSMITH_INLINE void eliminate(T* matrix, int stored, int size, int k, int part) {
+    const T* const pivot = matrix + 2LL * k * stored;
+    const T norm = norm2(pivot, stored, k), inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
+    for (int j = part; j < size; j += parts) {
+      if (j == k) continue;
+      T* const re = matrix + 2LL * j * stored;
+      T* const im = re + stored;
+      const T f_re = re[k] * inv_re - im[k] * inv_im, f_im = re[k] * inv_im + im[k] * inv_re;
+      for (int i = 0; i < size; ++i) {
+        re[i] -= pivot[i] * f_re - pivot[stored + i] * f_im;
+        im[i] -= pivot[i] * f_im + pivot[stored + i] * f_re;
+      }
+      re[k] = f_re;
+      im[k] = f_im;
+    }
+  }
+  static QUARKSMITH_INLINE void finish(T* pivot, int stored, int size, int k) {
+    const T norm = norm2(pivot, stored, k), inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
+    for (int i = 0; i < size; ++i) {
+      const T re = pivot[i], im = pivot[stored + i];
+      pivot[i] = im * inv_im - re * inv_re;
+      pivot[stored + i] = -(re * inv_im + im * inv_re);
+    }
+    pivot[k] = inv_re;
+    pivot[stored + k] = inv_im;
+  }
+
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    const Stencil& s = *static_cast<const Stencil*>(a.matrix);
+    const int size = s.places.slices * spinor_numbers, stored = s.rows, part = index % parts;
+    T* const matrix = static_cast<T*>(s.panel) + 2LL * (a.direction + index / parts) * size * stored;
+    short row[2 * most_vectors];  // that was exchanged with row k
+    for (int k = 0; k < size; ++k) {
+      T* const pivots = matrix + 2LL * k * stored;
+      const int p = largest(pivots, stored, size, k);
+      row[k] = short(p);
+      if (!(norm2(pivots, stored, p) > T(0))) {
+        *s.failed = 1;
+        return;
+      }
+      in_turns();
+      for (int j = part; p != k && j < size; j += parts) {
+        T* const column = matrix + 2LL * j * stored;
+        swap(column[k], column[p]);
+        swap(column[stored + k], column[stored + p]);
+      }
+      in_turns();
+      eliminate(matrix, stored, size, k, part);
+      in_turns();
+      if (k % parts == part) finish(pivots, stored, size, k);
+      in_turns();
+    }
+    for (int k = size - 1; k >= 0; --k)
+      for (int i = part; row[k] != k && i < 2 * stored; i += parts)
+        swap(matrix[2LL * k * stored + i], matrix[2LL * row[k] * stored + i]);
+  }
+};
+
+/// A step of the elimination of Gauss and Jordan on a matrix of blocks, the matrices that couple every site to every
+/// other: a.direction is that of the pivot, which holds its inverse D already. An item is a block with lanes, else a
+/// few rows of a column of one.
+template <class Codec>
+struct BlockElimination : PanelBody<Codec> {
+  using T = typename Codec::Element;
+
+  const Stencil& s;
+  T* scratch;  ///< the column A_ik of blocks, then the row D A_kj
+  int size, blocks, pivot;
+
+  QUARKSMITH_INLINE explicit BlockElimination(const Arguments& a)
+      : s(*static_cast<const Stencil*>(a.matrix)),
+        scratch(static_cast<T*>(a.out.data)),
+        size(s.places.slices * spinor_numbers),
+        blocks(s.points),
+        pivot(a.direction) {}
+
+  QUARKSMITH_INLINE long long numbers() const { return 2LL * size * s.rows; }
+  QUARKSMITH_INLINE T* block(int i, int j) const { return static_cast<T*>(s.panel) + (i * blocks + j) * numbers(); }
+  QUARKSMITH_INLINE T* column_of(int i) const { return scratch + i * numbers(); }
+  QUARKSMITH_INLINE T* row_of(int j) const { return scratch + (blocks + j) * numbers(); }
+
+  /// Calls visit(block, column, row) for the groups of rows of an item.
+  template <class Visit>
+  QUARKSMITH_INLINE void for_rows(int index, const Visit& visit) const {
+    if constexpr (has_lanes) {
+      for (int c = 0; c < size; ++c)
+        for (int row = 0; row < size; row += panel_lanes) visit(index, c, row);
+    } else {
+      const int groups = s.rows / item_rows;
+      visit(index / groups / size, index / groups % size, index % groups * item_rows);
+    }
+  }
+  /// Sums of rows of `left` times a column.
+  QUARKSMITH_INLINE void multiply(const T* left, const T* column, int row, PanelRows<T>& re, PanelRows<T>& im) const {
+    PanelRows<T> sum_re[1] = {}, sum_im[1] = {};
+    for (int m = 0; m < size; m += spinor_numbers) {
+      Complex<T> x[1][spinor_numbers];
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < spinor_numbers; ++n) x[0][n] = {column[m + n], column[s.rows + m + n]};
+      add_panel<false>(left + 2LL * m * s.rows + row, s.rows, x, sum_re, sum_im);
+    }
+    re = sum_re[0];
+    im = sum_im[0];
+  }
+};
+
+/// The pivots of a step.
+template <class Codec>
+struct TakePivots : PanelBody<Codec> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    using T = typename Codec::Element;
+    const BlockElimination<Codec> e(a);
+    e.for_rows(index, [&](int j, int c, int row) {
+      const long long at = 2LL * c * e.s.rows;
+      const T *const own = e.block(e.pivot, j) + at, *const from = e.block(j, e.pivot) + at;
+      PanelRows<T> re{}, im{};
+      if (j != e.pivot) e.multiply(e.block(e.pivot, e.pivot), own, row, re, im);
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < panel_lanes; ++i)
+        for (int plane = 0; plane <= e.s.rows; plane += e.s.rows) {
+          if (row + i >= e.size) continue;
+          e.column_of(j)[at + plane + row + i] = from[plane + row + i];
+          e.row_of(j)[at + plane + row + i] = j == e.pivot ? own[plane + row + i] : get_lane(plane == 0 ? re : im, i);
+        }
+    });
+  }
+};
+
+/// What they leave of the other blocks.
+template <class Codec>
+struct EliminatePivots : PanelBody<Codec> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
+    using T = typename Codec::Element;
+    const BlockElimination<Codec> e(a);
+    e.for_rows(index, [&](int number, int c, int row) {
+      const int i = number / e.blocks, j = number % e.blocks;
+      const long long at = 2LL * c * e.s.rows;
+      T* const to = e.block(i, j) + at;
+      const T* const times = e.row_of(j) + at;
+      PanelRows<T> re{}, im{};
+      if (i != e.pivot) e.multiply(e.column_of(i), times, row, re, im);
+      QUARKSMITH_UNROLL
+      for (int k = 0; k < panel_lanes; ++k)
+        for (int plane = 0; plane <= e.s.rows; plane += e.s.rows) {
+          if (row + k >= e.size) continue;
+          const T before = j == e.pivot ? T(0) : to[plane + row + k];
+          to[plane + row + k] = i == e.pivot ? times[plane + row + k] : before - get_lane(plane == 0 ? re : im, k);
+        }
+    });
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET
