@@ -59,6 +59,7 @@ def _kernels() -> Iterator[SiteKernel]:
     yield _kernel("invert_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("take_pivots", "A_ik, A_kk^-1 A_kj", "TakePivots", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("eliminate_pivots", "A_ij - A_ik A_kk^-1 A_kj", "EliminatePivots", numbers=4 * (2 * NUMBERS) ** 2)
+    yield _kernel("gather_numbers", "out = in in the order of sites", "GatherNumbers", numbers=48)
     yield _kernel("set_units", "out_c = e_c", "SetUnits", numbers=24)
     yield _kernel("pack_vectors", "V in 16 bits", "PackVectors", numbers=2 * vectors)
     yield _kernel("pack_matrices", "C in 16 bits", "PackMatrices", numbers=2 * matrices)

@@ -51,6 +51,22 @@ struct AddColumns : PanelBody<Codec> {
   }
 };
 
+/// The numbers of a coarse field in the order of sites. An item is a slice of a site.
+template <class Codec>
+struct GatherNumbers : PanelBody<Codec> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using T = typename Codec::Element;
+    const CoarseSites& s = *static_cast<const CoarseSites*>(a.matrix);
+    const int site = index % s.sites, slice = index / s.sites;
+    const T* const from = slice_of<const T>(a.in, s.places, s.first[site], rhs, slice);
+    T numbers[2 * spinor_numbers];
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < 2 * spinor_numbers; ++n) numbers[n] = from[s.places.word[n]];
+    store_numbers(in_order_of_sites<T>(a.out, rhs, site * s.places.slices + slice), numbers);
+  }
+};
+
 /// out = 0 but for numbers a.direction and those that follow of site a.skip, each 1 in a right-hand side of its own.
 /// An item is a right-hand side.
 template <class Codec>
@@ -75,6 +91,22 @@ struct CoarseApply : PanelBody<Codec> {
     each_column_group<CoarseApply>(a, index, group);
   }
 
+  /// Numbers n and those that follow of a slice of the site to which matrix number `matrix` is applied.
+  template <int C>
+  static QUARKSMITH_INLINE void load(const Arguments& a, const Stencil& s, int matrix, int first, int slice, int n,
+                                     Complex<T> (&x)[C][slice_numbers]) {
+    QUARKSMITH_UNROLL
+    for (int c = 0; c < C; ++c) {
+      if constexpr (has_lanes) {
+        const T* const at = slice_of<const T>(a.in, s.places, s.other_first[matrix], first + c, slice);
+        for (int i = 0; i < slice_numbers; ++i)
+          x[c][i] = {at[s.places.word[2 * (n + i)]], at[s.places.word[2 * (n + i) + 1]]};
+      } else {
+        load_complex(in_order_of_sites<T>(a.y, first + c, s.other[matrix] * s.places.slices + slice) + 2 * n, x[c]);
+      }
+    }
+  }
+
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
@@ -87,16 +119,13 @@ struct CoarseApply : PanelBody<Codec> {
       for (int c = 0; c < C; ++c) re[t][c] = im[t][c] = PanelRows<T>{};
     const Stored* const matrices = panel_of<Stored>(s) + 2LL * site * columns * spinor_numbers * s.rows + row;
     for (int k = part; k < columns; k += panel_parts) {
-      const int point = k / f.slices, slice = k % f.slices, from = s.other_first[site * s.points + point];
-      const Stored* const panel = matrices + k * 2 * spinor_numbers * s.rows;
-      Complex<T> x[C][spinor_numbers];
-      QUARKSMITH_UNROLL
-      for (int c = 0; c < C; ++c) {
-        const T* const at = slice_of<const T>(a.in, f, from, first + c, slice);
-        QUARKSMITH_UNROLL
-        for (int n = 0; n < spinor_numbers; ++n) x[c][n] = {at[f.word[2 * n]], at[f.word[2 * n + 1]]};
+      const int point = k / f.slices, slice = k % f.slices;
+      const Stored* panel = matrices + static_cast<long long>(k) * 2 * spinor_numbers * s.rows;
+      for (int n = 0; n < spinor_numbers; n += slice_numbers, panel += 2 * slice_numbers * s.rows) {
+        Complex<T> x[C][slice_numbers];
+        load<C>(a, s, site * s.points + point, first, slice, n, x);
+        for (int t = 0; t < groups; ++t) add_panel<false>(panel + t * panel_lanes, s.rows, x, re[t], im[t]);
       }
-      for (int t = 0; t < groups; ++t) add_panel<false>(panel + t * panel_lanes, s.rows, x, re[t], im[t]);
     }
     for (int t = 0; t < groups; ++t)
       for (int c = 0; c < C; ++c) {

@@ -44,6 +44,9 @@ QUARKSMITH_INLINE T get_lane(const ThreadRows<T>& v, int i) {
   return v.row[i];
 }
 
+/// Numbers of a slice of a coarse vector that are multiplied together.
+inline constexpr int slice_numbers = has_lanes ? spinor_numbers : chiral_numbers;
+
 /// What a thread loads or stores at once.
 template <class T>
 struct alignas(16) Chunk {
@@ -139,6 +142,18 @@ QUARKSMITH_INLINE void store_number(const FieldPlaces& f, T* first, int n, const
 template <class T>
 QUARKSMITH_INLINE T* slice_of(const Operand& f, const FieldPlaces& places, int first, int rhs, int slice) {
   return static_cast<T*>(f.data) + rhs * f.rhs_stride + slice * (f.rhs_stride / places.slices) + first;
+}
+/// A slice of a site in a field in the order of sites (CoarseSites).
+template <class T>
+QUARKSMITH_INLINE T* in_order_of_sites(const Operand& f, int rhs, int slice) {
+  return static_cast<T*>(f.data) + rhs * f.rhs_stride + static_cast<long long>(slice) * 2 * spinor_numbers;
+}
+template <int N, class T>
+QUARKSMITH_INLINE void load_complex(const T* from, Complex<T> (&to)[N]) {
+  T numbers[2 * N];
+  load_numbers(from, numbers);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) to[n] = {numbers[2 * n], numbers[2 * n + 1]};
 }
 /// Number j of a chirality of a coarse vector.
 template <class T>

@@ -49,12 +49,20 @@ struct BlockVectors {
   int* failed;               ///< set where near-null vectors depend on each other
 };
 
+/// Sites of a coarse field whose numbers are to follow each other: [right-hand side][site][slice][24].
+struct CoarseSites {
+  FieldPlaces places;
+  int sites;
+  const int* first;  ///< first word of a site
+};
+
 /// Matrices that couple the sites of one parity to others.
 struct Stencil {
   FieldPlaces places;
   int points, rows;        ///< matrices of a site; 2 N rounded up to panel_rows
   const int* first;        ///< first word of a site in the field of its parity
   const int* other_first;  ///< [site * points + point]: of the site to which a matrix couples
+  const int* other;        ///< the same: its number among the sites of its parity
   void* panel;             ///< [site][point][column][2][rows], in the type of the fields
   short* packed;           ///< the same in 16 bits
   float* scale;            ///< of a row of `packed`: [site][rows]

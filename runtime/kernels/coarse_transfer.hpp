@@ -51,20 +51,23 @@ struct BlockOrder {
   }
 };
 
-/// Near-null vectors from the right-hand sides of a.in into the panels; an item is a site of a block.
+/// Near-null vectors from the right-hand sides of a.in into the panels; an item is a site of a block with lanes, else
+/// one of its vectors.
 template <class Codec>
 struct KeepVectors : PanelBody<Codec> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
     using T = typename Codec::Element;
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const int place = has_lanes ? index : index / a.columns, begin = has_lanes ? 0 : index % a.columns;
     for (int slice = 0; slice < b.slices; ++slice) {
       T* const panel =
-          static_cast<T*>(b.panel) + (static_cast<long long>(index) * b.slices + slice) * 2 * spinor_numbers * b.rows;
-      for (int j = 0; j < a.columns; ++j) {
-        const T* const from = in_blocks<const T>(a.in, b, index, j, slice);
+          static_cast<T*>(b.panel) + (static_cast<long long>(place) * b.slices + slice) * 2 * spinor_numbers * b.rows;
+      for (int j = begin; j < (has_lanes ? a.columns : begin + 1); ++j) {
+        T numbers[2 * spinor_numbers];
+        load_numbers(in_blocks<const T>(a.in, b, place, j, slice), numbers);
         QUARKSMITH_UNROLL
-        for (int n = 0; n < 2 * spinor_numbers; ++n) panel[n * b.rows + a.direction + j] = from[n];
+        for (int n = 0; n < 2 * spinor_numbers; ++n) panel[n * b.rows + a.direction + j] = numbers[n];
       }
     }
   }
@@ -273,6 +276,25 @@ struct Prolong : PanelBody<Codec> {
     }
   }
 
+  /// Rows j and those that follow of a slice of a coarse vector, with their factors.
+  static QUARKSMITH_INLINE void load_chirality(const BlockVectors& b, int block, int chirality, int j,
+                                               const Stored* from, T (&to)[chiral_numbers]) {
+    struct alignas(2 * sizeof(Stored)) Pair {
+      Stored row[2];
+    };
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < chiral_numbers; k += 2) {
+      const Pair pair = *reinterpret_cast<const Pair*>(from + k);
+      to[k] = T(pair.row[0]);
+      to[k + 1] = T(pair.row[1]);
+    }
+    if constexpr (sizeof(Stored) == 2) {
+      const float* const scale = b.scale + (2 * block + chirality) * b.rows + j;
+      QUARKSMITH_UNROLL
+      for (int k = 0; k < chiral_numbers; ++k) to[k] *= T(scale[k]);
+    }
+  }
+
   /// Number n of item_sites sites of a block: what a thread makes.
   template <int C>
   static QUARKSMITH_INLINE void numbers(const Arguments& a, int index, int first) {
@@ -288,22 +310,24 @@ struct Prolong : PanelBody<Codec> {
       panel[s] = panel_of<Stored>(b) + ((site * b.slices + slice) * spinor_numbers + n) * 2 * b.rows;
     }
     T re[item_sites][C] = {}, im[item_sites][C] = {};
-    for (int j = 0; j < b.rows; j += item_rows) {
-      Complex<T> x[item_rows][C];
+    for (int t = 0; t < b.coarse.slices; ++t) {
+      const int j = t * chiral_numbers;
+      Complex<T> x[C][chiral_numbers];
       QUARKSMITH_UNROLL
-      for (int k = 0; k < item_rows; ++k) {
-        QUARKSMITH_UNROLL
-        for (int c = 0; c < C; ++c) x[k][c] = number(a, b, block, first + c, chirality, j + k);
-      }
+      for (int c = 0; c < C; ++c)
+        load_complex(in_order_of_sites<T>(a.y, first + c, block * b.coarse.slices + t) + chirality * 2 * chiral_numbers,
+                     x[c]);
       QUARKSMITH_UNROLL
       for (int s = 0; s < item_sites; ++s) {
-        const PanelRows<T> v_re = panel_load<T>(panel[s] + j), v_im = panel_load<T>(panel[s] + b.rows + j);
+        T v_re[chiral_numbers], v_im[chiral_numbers];
+        load_chirality(b, block, chirality, j, panel[s] + j, v_re);
+        load_chirality(b, block, chirality, j, panel[s] + b.rows + j, v_im);
         QUARKSMITH_UNROLL
-        for (int k = 0; k < item_rows; ++k) {
+        for (int k = 0; k < chiral_numbers; ++k) {
           QUARKSMITH_UNROLL
           for (int c = 0; c < C; ++c) {
-            re[s][c] += get_lane(v_re, k) * x[k][c].re - get_lane(v_im, k) * x[k][c].im;
-            im[s][c] += get_lane(v_re, k) * x[k][c].im + get_lane(v_im, k) * x[k][c].re;
+            re[s][c] += v_re[k] * x[c][k].re - v_im[k] * x[c][k].im;
+            im[s][c] += v_re[k] * x[c][k].im + v_im[k] * x[c][k].re;
           }
         }
       }

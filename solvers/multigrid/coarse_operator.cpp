@@ -58,6 +58,7 @@ CoarseOperator::CoarseOperator(const Transfer& transfer, const LinearOperator& f
       return lattice.neighbour(i, p / 2, p % 2 == 0 ? 1 : -1);
     });
   }
+  reserve(rhs);
   probe(transfer, fine);
   invert();
   if (packed)
@@ -125,6 +126,8 @@ void CoarseOperator::verify(const Transfer& transfer, const LinearOperator& fine
 CoarseOperator::~CoarseOperator() = default;
 
 void CoarseOperator::reserve(int rhs) {
+  for (const int parity : {0, 1})
+    for (const SiteMatrices* m : {&hops_[parity], &own_[parity], &inverse_[parity]}) m->reserve(rhs);
   if (even_.rhs() >= rhs) return;
   even_ = half(Subset::even, rhs);
   odd_ = half(Subset::odd, rhs);

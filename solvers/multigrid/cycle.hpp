@@ -18,6 +18,8 @@ class DirectSolve final : public Preconditioner {
   /// \throws UsageError it has more than most_unknowns unknowns.
   /// \throws Error it is singular to working accuracy.
   explicit DirectSolve(const LinearOperator& a);
+  /// Work space for so many right-hand sides.
+  void reserve(int rhs) const { inverse_.reserve(rhs); }
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return 1; }
 

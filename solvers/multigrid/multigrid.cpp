@@ -36,8 +36,9 @@ struct Multigrid::Level {
   std::unique_ptr<CoarseOperator> coarse;
   std::shared_ptr<DirectSolve> inverse;  ///< of the coarse operator, once it is asked for
 
-  std::shared_ptr<DirectSolve> direct() {
+  std::shared_ptr<DirectSolve> direct(int rhs) {
     if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->reduced());
+    inverse->reserve(rhs);
     return inverse;
   }
 };
@@ -82,7 +83,7 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
   else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().sites()); steps > 0)
     coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), steps, rhs), rhs);
   else
-    coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(), rhs);
+    coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);
 }
 

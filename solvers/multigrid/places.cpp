@@ -56,4 +56,38 @@ Memory on_device(const std::shared_ptr<Device>& device, const void* data, std::s
   return memory;
 }
 
+SiteOrder::SiteOrder(const SpinorField& like, std::vector<int> first)
+    : domain_(like.domain_pointer()),
+      numbers_(static_cast<long long>(first.size()) * like.slices() * 2 * spinor_numbers),
+      word_bytes_(like.precision().word_bytes),
+      items_(static_cast<int>(first.size()) * like.slices()) {
+  if (!rows_apart(domain_->device())) return;
+  gather_ = &find(domain_->device().kernels(), {.operation = "gather_numbers", .precision = like.precision().name});
+  first_ = on_device(domain_->device_pointer(), first);
+  const CoarseSites record{.places = places_of(like),
+                           .sites = static_cast<int>(first.size()),
+                           .first = static_cast<const int*>(first_.data())};
+  record_ = on_device(domain_->device_pointer(), &record, sizeof record);
+}
+
+void SiteOrder::reserve(int rhs) const {
+  const std::size_t bytes = static_cast<std::size_t>(numbers_) * rhs * word_bytes_;
+  if (gather_ != nullptr && copy_.bytes() < bytes) copy_ = Memory(domain_->device_pointer(), bytes);
+}
+
+Operand SiteOrder::gather(const Operand& in, int rhs) const {
+  if (gather_ == nullptr) return {};
+  reserve(rhs);
+  Operand copy;
+  copy.data = copy_.data();
+  copy.rhs_stride = numbers_;
+  Arguments a = arguments_for(*domain_, 1, rhs);
+  a.count = items_;
+  a.matrix = record_.data();
+  a.in = in;
+  a.out = copy;
+  domain_->device().run(*gather_, a);
+  return copy;
+}
+
 }  // namespace quarksmith

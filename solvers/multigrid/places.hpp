@@ -35,4 +35,24 @@ Memory on_device(const std::shared_ptr<Device>& device, const std::vector<T>& al
   return on_device(device, all.data(), all.size() * sizeof(T));
 }
 
+/// Fields of the same sites, whose numbers kernels with rows apart read in the order of these sites.
+class SiteOrder {
+ public:
+  SiteOrder() = default;
+  /// \param like such a field. \param first the first words of its sites.
+  SiteOrder(const SpinorField& like, std::vector<int> first);
+  /// Room for so many right-hand sides.
+  void reserve(int rhs) const;
+  /// A copy of `in`, until the next one; nothing where kernels read fields themselves.
+  Operand gather(const Operand& in, int rhs) const;
+
+ private:
+  DomainPointer domain_;
+  const Kernel* gather_ = nullptr;
+  long long numbers_ = 0;
+  int word_bytes_ = 0, items_ = 0;
+  Memory first_, record_;
+  mutable Memory copy_;
+};
+
 }  // namespace quarksmith

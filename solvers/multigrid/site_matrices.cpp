@@ -18,17 +18,28 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
   };
   const SpinorField here = half(to), there = half(from);
   places_ = places_of(here);
-  std::vector<int> first, other_first;
+  std::vector<int> first, other_first, other_number, from_first, number(static_cast<std::size_t>(lattice.sites()));
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    if (Lattice::parity(x) != from) continue;
+    number[i] = static_cast<int>(from_first.size());
+    from_first.push_back(first_word(there, x));
+  }
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
     if (Lattice::parity(x) != to) continue;
     sites_.push_back(i);
     first.push_back(first_word(here, x));
-    for (int p = 0; p < points; ++p) other_first.push_back(first_word(there, lattice.coordinates(other(i, p))));
+    for (int p = 0; p < points; ++p) {
+      other_number.push_back(number[other(i, p)]);
+      other_first.push_back(from_first[other_number.back()]);
+    }
   }
   const auto& device = domain_->device_pointer();
   first_ = on_device(device, first);
   other_first_ = on_device(device, other_first);
+  other_ = on_device(device, other_number);
+  order_ = SiteOrder(there, from_first);
   panel_ = zeros(device, (sites_.size() * points * rows_ * 2 * stored_rows_ + panel_slack) * precision_->word_bytes);
   failed_ = zeros(device, sizeof(int));
   make_record();
@@ -44,6 +55,7 @@ void SiteMatrices::make_record() {
                        .rows = stored_rows_,
                        .first = static_cast<const int*>(first_.data()),
                        .other_first = static_cast<const int*>(other_first_.data()),
+                       .other = static_cast<const int*>(other_.data()),
                        .panel = panel_.data(),
                        .packed = static_cast<short*>(packed_.data()),
                        .scale = static_cast<float*>(scale_.data()),
@@ -140,10 +152,12 @@ void SiteMatrices::pack() {
 
 void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
+  const Operand copy = order_.gather(in.operand(from_), in.rhs());
   run(*apply_, sites * row_items(out.device(), stored_rows_), out.rhs(), [&](Arguments& args) {
     args.a.re = a;
     args.b.re = b;
     args.in = in.operand(from_);
+    args.y = copy;
     args.out = out.operand(to_);
     if (x != nullptr) args.x = x->operand(to_);
   });

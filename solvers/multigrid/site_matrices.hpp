@@ -31,6 +31,8 @@ class SiteMatrices {
   /// Goes over to 16 bits.
   void pack();
 
+  /// Work space for so many right-hand sides.
+  void reserve(int rhs) const { order_.reserve(rhs); }
   /// out = a x + b C in on the sites of the one parity from those of the other; x may be null.
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
@@ -47,7 +49,8 @@ class SiteMatrices {
   std::vector<long long> sites_;
   FieldPlaces places_{};
   const Kernel* apply_ = nullptr;
-  Memory first_, other_first_, panel_, packed_, scale_, failed_, record_;
+  SiteOrder order_;
+  Memory first_, other_first_, other_, panel_, packed_, scale_, failed_, record_;
 };
 
 }  // namespace quarksmith

@@ -64,6 +64,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   coarse_first_ = on_device(device, coarse_first);
   odd_ = on_device(device, odd);
   failed_ = zeros(device, sizeof(int));
+  order_ = SiteOrder(like_coarse, coarse_first);
 }
 
 /// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
@@ -146,6 +147,7 @@ Transfer::Blocks Transfer::Blocks::columns(int count) const {
 
 void Transfer::reserve(int rhs) const {
   if (!work_ || work_->rhs() < rhs) work_.emplace(*this, rhs);
+  order_.reserve(rhs);
 }
 
 const Kernel& Transfer::kernel(std::string_view name) const {
@@ -185,9 +187,11 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const long long blocks = coarse_->lattice().sites();
+  const Operand copy = order_.gather(coarse.operand(), coarse.rhs());
   const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
   run(*prolong_, all_, rows_apart(fine_->device()) ? blocks * numbers : blocks, fine.rhs(), [&](Arguments& a) {
     a.in = coarse.operand();
+    a.y = copy;
     a.out = fine.operand();
   });
 }
@@ -240,7 +244,7 @@ void Transfer::spread(Blocks& fine, int first, int mask) const {
 /// Near-null vectors number `first` and those that follow.
 void Transfer::take(const Blocks& v, int first) {
   run(
-      kernel("keep_vectors"), all_, fine_->lattice().sites(), v.rhs(),
+      kernel("keep_vectors"), all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? v.rhs() : 1), v.rhs(),
       [&](Arguments& a) {
         a.in = v.operand();
         a.direction = first;

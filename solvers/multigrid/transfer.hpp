@@ -88,6 +88,7 @@ class Transfer {
   bool packs_;
   const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
   Memory place_, coarse_first_, odd_, panel_, packed_, scale_, failed_;
+  SiteOrder order_;
   mutable std::optional<Blocks> work_;
   View all_, faces_[directions][2];
 };
