@@ -14,9 +14,10 @@ namespace quarksmith {
 namespace {
 
 /// Steps of GCR before and while the convergence factor is taken: the first ones reduce what every smoother does.
-constexpr int first_steps = 4, factor_steps = 8;
-/// Rounds are not given up above this: the first ones of light quarks gain little, a later one much.
-constexpr double good_factor = 0.5;
+constexpr int first_steps = 3, factor_steps = 5;
+/// Rounds are not given up above the first, for the first ones of light quarks gain little and a later one much; they end
+/// below the second, for another one costs more than it saves.
+constexpr double good_factor = 0.5, best_factor = 0.4;
 
 /// GCR from zero, with a preconditioner or none.
 std::unique_ptr<Preconditioner> steps_of_gcr(const LinearOperator& a, int steps, int rhs,
@@ -52,11 +53,15 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
   begin(0);
   build(0, false);
   factors_.push_back(factor());
-  for (int round = 0; round < parameters_.most_rounds; ++round) {
+  const auto good = [this] {
+    const double now = factors_.back();
+    return now < best_factor ||
+           (now < good_factor && factors_.size() > 1 &&
+            now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
+  };
+  for (int round = 0; round < parameters_.most_rounds && !good(); ++round) {
     improve(0);
     factors_.push_back(factor());
-    const double before = factors_[factors_.size() - 2];
-    if (factors_.back() < good_factor && factors_.back() > (1 - parameters_.least_gain) * before) break;
   }
   for (auto& level : levels_) level->vectors = level->vectors.columns(0, 1).like();  // not needed any more
   seconds_ = now() - start;
@@ -162,10 +167,7 @@ void Multigrid::separate(std::size_t n) {
 void Multigrid::improve(std::size_t n) {
   separate(n);
   SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
-  const int width = parameters_.width;
-  through(parameters_.cycles > 1 ? *steps_of_gcr(system(n).full(), parameters_.cycles, width, cycle(n, width))
-                                 : *cycle(n, width),
-          v);
+  through(*cycle(n, parameters_.width), v);
   build(n, true);
 }
 

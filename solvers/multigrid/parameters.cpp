@@ -29,6 +29,7 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
     MultigridLevel level;
     for (int mu = 0; mu < directions; ++mu)
       level.block[mu] = p.levels.empty() ? block_length(extent[mu], {4, 3, 5, 2}) : block_length(extent[mu], {2, 3});
+    if (!p.levels.empty()) level.smoother_steps = 4;
     const long long block = sites_of(level.block);
     if (block < 2) break;
     while (level.vectors > chiral_numbers && 4 * level.vectors > block * numbers) level.vectors -= chiral_numbers;

@@ -14,8 +14,8 @@ namespace quarksmith {
 struct MultigridLevel {
   Coordinates block{4, 4, 4, 4};
   int vectors = 24;
-  int smoother_steps = 4;  ///< of MR on the even-odd form
-  int coarse_steps = 4;    ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
+  int smoother_steps = 8;  ///< of MR on the even-odd form; 4 on coarse levels
+  int coarse_steps = 2;    ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
 };
 
 /// Unknowns of a direct solve at most.
@@ -27,9 +27,8 @@ struct MultigridParameters {
   int coarsest_steps = 0;
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
-  int cycles = 1;           ///< steps of GCR with the cycle that a round takes
   int most_rounds = 5;      ///< of adaptation
-  double least_gain = 0.1;  ///< rounds end when the convergence factor, once good, falls by less than this part of it
+  double least_gain = 0.1;  ///< rounds end when the convergence factor, if good, falls by less than this part of it
   int width = 12;           ///< near-null vectors that are improved together
 };
 
