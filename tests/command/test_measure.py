@@ -306,7 +306,7 @@ WRONG_OBSERVABLES = [
         ('"ape:0.6,2,space,1e-3"', '"ape:2,2"'),
         "smear_space: smearing 'ape:2,2': alpha = 2 is not a number between 0 and 1",
     ),
-    (("step = 0.1", "step = 0.7"), "step = 0.7: the scheme is unstable; use at most 0.5"),
+    (("step = 0.1", "step = 0.7"), "step 0.7: the scheme is unstable; use at most 0.5"),
     (('name = "polyakov"', 'name = "kaon"'), "there is another 'kaon' already"),
     (('"landau"', '"lorentz"'), "condition 'lorentz' is unknown; use coulomb, landau"),
     (("tol = 1e-12", "boost = 2.5"), "boost = 2.5; use a number from 1 to below 2"),
