@@ -165,6 +165,9 @@ void read_three_point(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c
   else
     read_baryon_sink(table, plan, *sequential);
   const PropagatorNode& line = plan.nodes[sequential->inputs[sequential->line]];
+  if (line.sink.has_derivative())
+    table.fail(fmt::format("propagator '{}', which carries the current, has a derivative at its sink; use another",
+                           line.name));
   const int forward = line.of >= 0 ? line.of : sequential->inputs[sequential->line];
   sequential->separation = static_cast<int>(table.integer("separation", 0, 1 << 24));
   if (table.find("sink_momentum") != nullptr) {
