@@ -371,9 +371,8 @@ MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, 
     t.done();
   }
   if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) {
-    plan.fixing = read_gauge_fixing(*fixing, plan.fixed_links);
-    if (!plan.fixed_links.empty()) plan.fixed_links = (folder / plan.fixed_links).string();
-    plan.keys.erase("[gauge_fixing]: out");
+    plan.fixing = read_gauge_fixing(*fixing, folder, plan.fixing_files);
+    for (const char* key : {"out", "transformation"}) plan.keys.erase(std::string("[gauge_fixing]: ") + key);
   }
   if (plan.correlators.empty() && plan.observables.empty() && !plan.fixing)
     file.fail("nothing is measured: there is no [[correlator]] and no [[observable]]; give one");

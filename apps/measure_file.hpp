@@ -122,7 +122,7 @@ struct MeasurePlan {
   std::map<std::string, int> propagators;  ///< nodes by the names of [[propagator]]
   std::vector<MeasureCorrelator> correlators;
   std::vector<MeasureObservable> observables;
-  std::string fixed_links;                  ///< PREFIX of files that get them; empty: none
+  FixingFiles fixing_files;
   std::optional<GaugeFixing> fixing;        ///< of the links that all else sees
   int reach = 1;                            ///< of the longest hop
   std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on

@@ -41,10 +41,6 @@ class MeasureRun {
   /// Null of a propagator whose source is none of others.
   std::unique_ptr<Propagator> sequential_source(int node, int position);
   Record begun();
-  /// The links become those in the gauge of the run. \throws Error it is not reached.
-  RecordArray fix_gauge();
-  /// \throws UsageError other links are there already.
-  void write_fixed_links() const;
 
   const MeasurePlan& plan_;
   const Configuration& configuration_;
