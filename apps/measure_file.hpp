@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/eigen_options.hpp"
 #include "apps/measure_observables.hpp"
 #include "apps/solver_keys.hpp"
 #include "solvers/measure/disconnected.hpp"
@@ -50,6 +51,7 @@ struct MeasureQuark {
   Action action;
   SolverKeys solver;
   std::string smear_links;
+  DeflationOption deflation;  ///< its text a number, or the prefix of a file for each configuration
 };
 
 /// What a sequential source is made of.

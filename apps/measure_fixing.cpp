@@ -11,10 +11,6 @@
 namespace quarksmith::apps {
 namespace {
 
-std::filesystem::path fixing_file(const std::string& prefix, const Configuration& c, const char* ending) {
-  return configuration_name(prefix, static_cast<std::uint64_t>(c.number)).replace_extension(ending);
-}
-
 /// \throws UsageError other links are there already.
 void write_links(const std::filesystem::path& path, const Configuration& c, const HostGauge& fixed,
                  const CommonOptions& common) {
@@ -65,9 +61,10 @@ RecordArray fix_gauge(const MeasurePlan& plan, const Configuration& c, const std
                     c.number, r.functional, r.change, r.steps));
   named.gauge = fixer.links(named.gauge.phase);
   const auto& [links, transformation] = plan.fixing_files;
-  if (!links.empty()) write_links(fixing_file(links, c, ".ildg"), c, named.gauge, common);
+  const auto number = static_cast<std::uint64_t>(c.number);
+  if (!links.empty()) write_links(configuration_name(links, number), c, named.gauge, common);
   if (!transformation.empty())
-    write_transformation(fixing_file(transformation, c, ".h5"),
+    write_transformation(configuration_name(transformation, number, ".h5"),
                          {{{"content", "gauge transformation"},
                            {"gauge_digest", digest},
                            {"condition", how.condition == GaugeCondition::landau ? "landau" : "coulomb"},

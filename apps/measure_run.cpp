@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/contraction.hpp"
+#include "apps/earlier.hpp"
 #include "apps/measure_fixing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -74,12 +75,23 @@ std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const Sol
   return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
 }
 
+std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
+  if (!q.deflation.given()) return nullptr;
+  DeflationOption here = q.deflation;
+  if (here.text.find_first_not_of("0123456789") != std::string::npos)
+    here.text = configuration_name(here.text, static_cast<std::uint64_t>(configuration_.number), ".h5").string();
+  here.check();
+  return here.make({q.action, provenance_of(q.action, {}, common_), {}, ""}, named_.gauge, domain_, settings,
+                   q.solver.choices.even_odd, common_, [this] { stops_.look(); });
+}
+
 MeasureRun::Quark& MeasureRun::quark(int n) {
   if (quarks_[n]) return *quarks_[n];
   const MeasureQuark& q = plan_.quarks[n];
   auto made = std::make_unique<Quark>();
   made->settings = q.solver.settings(named_.gauge, q.action, common_);
   made->settings.options.observer = [this](int, double) { stops_.look(); };
+  made->settings.deflation = deflation_of(q, made->settings);
   made->solver = make_solver(q, made->settings);
   tell(made->solver->link_deviation(), made->settings, common_);
   made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);

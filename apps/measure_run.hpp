@@ -33,6 +33,8 @@ class MeasureRun {
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
+  /// Null without.
+  std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;

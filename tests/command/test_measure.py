@@ -241,6 +241,11 @@ BAD = [
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"), 'omega belongs to solver "mr"; leave it out'),
     (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\nsolver = "gc"\n\n[[quark]]'), "'gc' is unknown"),
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\ndelta = 0.1\n\n[[quark]]"), "delta belongs to mixed precision"),
+    (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = "12"\n\n[[quark]]'), "without quotes"),
+    (
+        ("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = 4\nsmear_links = "stout:0.1,1"\n\n[[quark]]'),
+        "deflation belongs to links that are not smeared",
+    ),
     (('name = "s"\nquark', 'name = "l"\nquark'), "there is another 'l' already"),
     (
         ('action = "clover"\nkappa = 0.12\ncsw = 1.0', 'action = "hisq"\nmass = 0.1'),
