@@ -67,15 +67,13 @@ class Measurements {
   int operator()() {
     find_earlier();
     o_.common.claim({{"--out", o_.out, false, false, of_out_}}, inputs(), of_json());
-    const int done = static_cast<int>(std::count_if(list_.all.begin(), list_.all.end(),
-                                                    [&](const Configuration& c) { return done_.contains(c.label()); }));
-    if (done > 0)
-      o_.common.info(fmt::format("{} of {} configurations are done in {}", done, list_.all.size(), where()));
+    if (done() > 0)
+      o_.common.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
     try {
       measure();
     } catch (const Stopped&) {  // the configuration at hand is given up
     }
-    if (done_.size() < list_.all.size() || !all_done()) return unfinished();
+    if (done() < static_cast<int>(list_.all.size())) return unfinished();
     finish();
     return 0;
   }
@@ -91,9 +89,10 @@ class Measurements {
     return all;
   }
 
-  bool all_done() const {
-    return std::all_of(list_.all.begin(), list_.all.end(),
-                       [&](const Configuration& c) { return done_.contains(c.label()); });
+  /// Configurations of the list; files may hold others.
+  int done() const {
+    return static_cast<int>(std::count_if(list_.all.begin(), list_.all.end(),
+                                          [&](const Configuration& c) { return done_.contains(c.label()); }));
   }
 
   /// JSON of this very run is replaced.
@@ -190,7 +189,7 @@ class Measurements {
   }
 
   std::string kept() const {
-    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done_.size(),
+    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
                        list_.all.size(), where());
   }
 

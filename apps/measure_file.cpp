@@ -16,6 +16,7 @@ namespace quarksmith::apps {
 namespace {
 
 constexpr int most_positions = 100000, most_eigenvectors = 999999;
+constexpr double most_number = 0x1p53;  ///< of a configuration
 
 KeyRules quark_keys() {
   KeyRules rules{"quark", {"name", "action", "boundary", "ls", "field", "smear_links", "deflation"}};
@@ -145,10 +146,7 @@ MeasureSource read_source_table(TomlReader table, const MeasurePlan& plan, const
   if (!s.links.empty() && !s.smearing)
     table.fail(table.find("smearing_links")->line,
                "smearing_links belongs to smearing, which is not there; leave it out");
-  if (table.find("momentum") != nullptr) {
-    const std::vector<double> p = table.lists("momentum", 3)[0];
-    for (int mu = 0; mu < 3; ++mu) s.momentum[mu] = static_cast<int>(std::lround(p[mu]));
-  }
+  s.momentum = momentum_of(table, "momentum");
   table.done();
   for (const Coordinates& x : s.drawn ? std::vector<Coordinates>() : s.positions)
     at_key(table, "at", [&] { return s.at(x, lattice, 0); });
@@ -250,6 +248,8 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
   std::set<long long> taken;
   for (std::size_t n = 0; n < files.size(); ++n) {
     const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);
+    if (!numbers.empty() && (numbers[n] != std::round(numbers[n]) || std::abs(numbers[n]) > most_number))
+      table->fail(table->find("numbers")->line, fmt::format("numbers: {}; use whole numbers", numbers[n]));
     const long long number = numbers.empty() ? found : std::llround(numbers[n]);
     if (number < 0 || !taken.insert(number).second)
       table->fail(
@@ -279,6 +279,7 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
 
 MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice) {
   MeasurePlan plan;
+  plan.slices = lattice.global_extent(3);
   file.note_in(plan.keys);
   for (TomlReader& t : file.tables("source", "a source")) plan.sources.push_back(read_source_table(t, plan, lattice));
   for (TomlReader& t : file.tables("quark", "a quark"))

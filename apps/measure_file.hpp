@@ -112,6 +112,7 @@ struct MeasureCorrelator {
   std::optional<LoopPlan> loop = {};  ///< in the place of propagators and `contract`
   int ahead = -1;                     ///< quark of ContractionPlace::ahead
   int sequential = -1;                ///< the node whose two-point function at the sink is told
+  int work = 0;                       ///< propagators that are made meanwhile
 };
 
 /// The seed of noise on a configuration.
@@ -127,6 +128,7 @@ struct MeasurePlan {
   FixingFiles fixing_files;
   std::optional<GaugeFixing> fixing;        ///< of the links that all else sees
   int reach = 1;                            ///< of the longest hop
+  int slices = 1;                           ///< of the lattice in time
   std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
 
   /// Columns of a propagator.
@@ -150,6 +152,11 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
 /// All else. \param lattice this rank's part.
 /// \throws UsageError the message names file, line and remedy.
 MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice);
+
+/// Integers of momenta: a list of them, or one. \throws UsageError a number is not whole, or too large.
+std::vector<Momentum> momenta_of(TomlReader& table, const char* key);
+/// One, zero without the key. \throws UsageError likewise.
+Momentum momentum_of(TomlReader& table, const char* key);
 
 /// A correlator of the propagators in `plan`, to which others that it needs are added. \throws UsageError likewise.
 MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan);

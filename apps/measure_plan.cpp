@@ -80,12 +80,13 @@ std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
     node.inputs = inputs;
     all.push_back(node);
   };
+  const std::size_t dirac = sites * 144 * sizeof(Complex64);
   for (const PropagatorNode& n : nodes)
     add(n.sequential ? n.sequential->inputs
         : n.of < 0   ? std::vector<int>()
                      : std::vector<int>{n.of},
-        {{}, sites * columns(n) * columns(n) * sizeof(Complex64), n.quark});
-  for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true});
+        {{}, sites * columns(n) * columns(n) * sizeof(Complex64), n.quark, false, n.sequential ? dirac : 0});
+  for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true, c.work * dirac});
   return all;
 }
 

@@ -82,6 +82,14 @@ def test_the_graph_frees_what_nobody_needs(quarksmith, tmp_path):
     assert plan["steps"][1] == {"makes": "kaon", "bytes": 4**3 * 8 * 144 * 16, "frees": ["l", "kaon"]}
 
 
+def test_the_graph_counts_what_a_step_needs_besides(quarksmith, tmp_path):
+    """A sequential source beside its solution; what is ahead of two propagators for conserved currents."""
+    text = EXAMPLE[: EXAMPLE.index("[[correlator]]")] + THREE_POINT.replace('d = "l"', 'd = "s"')
+    quarksmith("measure", write(tmp_path, text), "--dry-run", "--json", "d.json")
+    steps = json.loads((tmp_path / "d.json").read_text())["steps"]
+    assert [s["bytes"] // (4**3 * 8 * 144 * 16) for s in steps] == [1, 2, 4, 4]
+
+
 def test_an_equal_propagator_is_made_once(quarksmith, tmp_path):
     extra = '[[propagator]]\nname = "smeared"\nquark = "light"\nsource = "point"\nsink = "gaussian:1,2"\n'
     extra += '[[correlator]]\nname = "more"\nkind = "meson"\nquarks = ["smeared", "l"]\n'
@@ -241,6 +249,10 @@ BAD = [
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"), 'omega belongs to solver "mr"; leave it out'),
     (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\nsolver = "gc"\n\n[[quark]]'), "'gc' is unknown"),
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\ndelta = 0.1\n\n[[quark]]"), "delta belongs to mixed precision"),
+    (("seed = 7", "seed = 7\nmomentum = [0.5, 0, 0]"), "momentum: 0.5; use whole numbers"),
+    (("seed = 7", "seed = 7\nmomentum = [[1, 0, 0], [0, 1, 0]]"), "momentum: 2 momenta; give one"),
+    (('"gxgygz,g5"', '"g5,g5"'), "correlator 'kaon': 'g5' is there twice; name it once"),
+    (("[configurations]\n", "[configurations]\nnumbers = [1.5, 2]\n"), "numbers: 1.5; use whole numbers"),
     (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = "12"\n\n[[quark]]'), "without quotes"),
     (
         ("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = 4\nsmear_links = "stout:0.1,1"\n\n[[quark]]'),
@@ -357,6 +369,8 @@ WRONG_THREE_POINT = [
     (('"V4"]', '"V5"]'), "current 'V5' is unknown"),
     (('action = "clover"', 'action = "clover"\nanisotropy = "2,1"'), "isotropic Wilson operator"),
     (("separation = 3", ""), "separation is missing; give it a whole number"),
+    (("separation = 3", "separation = 8"), "separation = 8; use a whole number from 0 to 7"),
+    (("separation = 3", "separation = 3\nsink_momentum = [0, 0.5, 0]"), "sink_momentum: 0.5; use whole numbers"),
     (('of = "baryon"', 'of = "tetraquark"'), "of 'tetraquark' is unknown"),
 ]
 
