@@ -212,20 +212,17 @@ void read_propagator_table(TomlReader table, MeasurePlan& plan) {
   if (!links.empty() && !how)
     table.fail(table.find("sink_links")->line, "sink_links belongs to a smeared sink; leave it out");
   table.done();
-  const auto node_of = [&plan](const PropagatorNode& node, const auto& same) {
-    const auto found = std::find_if(plan.nodes.begin(), plan.nodes.end(), same);
+  const auto node_of = [&plan](const PropagatorNode& node) {
+    const auto found = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PropagatorNode& n) {
+      return n.quark == node.quark && n.source == node.source && n.of == node.of && n.sink == node.sink &&
+             n.links == node.links;
+    });
     if (found != plan.nodes.end()) return static_cast<int>(found - plan.nodes.begin());
     plan.nodes.push_back(node);
     return static_cast<int>(plan.nodes.size()) - 1;
   };
-  int node = node_of(solved, [&](const PropagatorNode& n) {
-    return n.of < 0 && n.quark == solved.quark && n.source == solved.source;
-  });
-  if (how) {
-    const PropagatorNode smeared{name, solved.quark, solved.source, node, how, links};
-    plan.nodes.push_back(smeared);
-    node = static_cast<int>(plan.nodes.size()) - 1;
-  }
+  int node = node_of(solved);
+  if (how) node = node_of({name, solved.quark, solved.source, node, how, links});
   plan.propagators[name] = node;
 }
 

@@ -35,6 +35,7 @@ struct QuarkSmearing {
   std::vector<QuarkSmearing> then{};  ///< what is done to the result, one after the other
 
   explicit operator bool() const { return kind != nullptr; }
+  friend bool operator==(const QuarkSmearing&, const QuarkSmearing&) = default;
   bool has_derivative() const {
     return (kind != nullptr && kind->antihermitian) ||
            std::any_of(then.begin(), then.end(), [](const QuarkSmearing& s) { return s.has_derivative(); });

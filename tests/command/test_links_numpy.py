@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from independent import adjoint, ahead, ildg_links, walk
+from test_ranks import Job
 
 GAUGE = "weak:0.6:4,4,4,6:3"
 RUN = f'[configurations]\nfiles = ["{GAUGE}"]\n'
@@ -103,3 +104,34 @@ def test_the_gauge_transformation_is_written(quarksmith, tmp_path, links):
     (tmp_path / "run.toml").write_text(text.replace("coulomb", "landau").replace('out = "v"', ""))
     error = quarksmith.refuses("measure", "run.toml", "--out", "s.h5")
     assert "g_00003.h5" in error and "choose another transformation of [gauge_fixing]" in error
+
+
+def test_a_gauge_that_is_not_reached_ends_the_run(quarksmith, tmp_path):
+    (tmp_path / "run.toml").write_text(RUN + '[gauge_fixing]\ncondition = "landau"\nmax_steps = 2\n')
+    error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5", status=1)
+    assert "[gauge_fixing]: not converged" in error and "larger max_steps" in error
+
+
+def checksums(quarksmith, folder):
+    """Of the columns of the transformation."""
+    quarksmith("info", "g_00003.h5", "--json", "i.json", "--overwrite")
+    return [column["checksum"] for column in json.loads((folder / "i.json").read_text())["columns"]]
+
+
+def test_ranks_give_the_same(quarksmith, tmp_path):
+    """Borders of what goes round corners, the largest error of a step, and the transformation of gauge fixing."""
+    text = RUN.replace("4,4,4,6", "4,4,8,8")
+    text += '[gauge_fixing]\ncondition = "landau"\ntol = 1e-9\ntransformation = "g"\n'
+    for kind, keys in {
+        "diagonal-loops": 'time = 2\nsmear_space = "ape:0.6,1,space"',
+        "polyakov-correlator": "space = 2",
+        "flow": 'action = "symanzik"\ntime = 0.1\ntol = 1e-6',
+    }.items():
+        text += f'[[observable]]\nname = "{kind}"\nkind = "{kind}"\n{keys}\n'
+    (tmp_path / "run.toml").write_text(text)
+    found = []
+    for name, run in {"r": quarksmith, "s": lambda *line: Job(tmp_path)(4, *line, "--grid", "1,1,2,2")}.items():
+        run("measure", "run.toml", "--out", f"{name}.h5", "--json", f"{name}.json", "--overwrite")
+        results = json.loads((tmp_path / f"{name}.json").read_text())["configurations"][0]["results"]
+        found.append((results, checksums(quarksmith, tmp_path)))
+    assert found[0] == found[1]
