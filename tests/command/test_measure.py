@@ -369,6 +369,7 @@ WRONG_THREE_POINT = [
     (("separation = 3", ""), "separation is missing; give it a whole number"),
     (("separation = 3", "separation = 8"), "separation = 8; use a whole number from 0 to 7"),
     (("separation = 3", "separation = 3\nsink_momentum = [0, 0.5, 0]"), "sink_momentum: 0.5; use whole numbers"),
+    (('source = "point"', 'source = "point"\nsink = "derivative:x"'), "has a derivative at its sink; use another"),
     (('of = "baryon"', 'of = "tetraquark"'), "of 'tetraquark' is unknown"),
 ]
 
