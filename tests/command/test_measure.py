@@ -127,8 +127,9 @@ def test_a_killed_run_goes_on_to_the_same_bits(quarksmith, tmp_path, kills):
 def test_more_configurations_go_into_the_same_file(quarksmith, tmp_path):
     write(tmp_path, EXAMPLE.replace(', "weak:0.3:4,4,4,8:2"', ""))
     quarksmith("measure", "run.toml", "--out", "r.h5")
-    write(tmp_path)
-    run = quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+    (tmp_path / "r.h5.records").mkdir()
+    (tmp_path / "r.h5.records/000001.h5").write_text("damaged; the joined file has it")
+    run = quarksmith("measure", write(tmp_path), "--out", "r.h5", "--json", "r.json")
     assert "1 of 2 configurations are done in r.h5" in run.stderr
     quarksmith("measure", "run.toml", "--out", "whole.h5")
     assert (tmp_path / "r.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
