@@ -73,28 +73,6 @@ ProvenanceValue recorded(const std::vector<Complex64>& numbers) {
   return real;
 }
 
-Provenance provenance_of(const Action& action, const std::vector<double>& masses, const CommonOptions& common) {
-  const ActionInfo& info = action.info();
-  Provenance all = {{"action", listed_name(info)}};
-  for (const ActionParameter& p : info.parameters) {
-    const std::string name(p.name);
-    const auto values = action.values().all(name);
-    if (p.each_slice || values[0].imag() != 0)
-      all[name] = recorded(p.each_slice ? values : std::vector{values[0]});
-    else if (p.several)
-      all[name] = masses;  // columns of each
-    else
-      all[name] = values[0].real();
-  }
-  for (const auto& [extension, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
-  if (!info.chain.empty()) all["ls"] = static_cast<long long>(action.slices());
-  if (info.flavours > 1) all["flavours"] = std::vector<long long>{action.setting().source, action.setting().sink};
-  for (const auto& [name, field] : action.setting().fields) all["field_" + name] = gauge_digest(field->links, common);
-  const Phases& boundary = action.setting().boundary;
-  all["boundary"] = std::vector<Complex64>(boundary.begin(), boundary.end());
-  return all;
-}
-
 std::string spelled(const std::string& text) { return text; }
 std::string spelled(double x) { return fmt::format("{:.17g}", x); }
 std::string spelled(long long n) { return fmt::format("{}", n); }
@@ -109,6 +87,28 @@ std::string spelled(const std::vector<T>& list) {
 }
 
 }  // namespace
+
+Provenance provenance_of(const Action& action, const std::vector<double>& masses, const CommonOptions& common) {
+  const ActionInfo& info = action.info();
+  Provenance all = {{"action", listed_name(info)}};
+  for (const ActionParameter& p : info.parameters) {
+    const std::string name(p.name);
+    const auto values = action.values().all(name);
+    if (p.each_slice || values[0].imag() != 0)
+      all[name] = recorded(p.each_slice ? values : std::vector{values[0]});
+    else if (p.several)
+      all[name] = masses.empty() ? std::vector{values[0].real()} : masses;  // columns of each
+    else
+      all[name] = values[0].real();
+  }
+  for (const auto& [extension, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
+  if (!info.chain.empty()) all["ls"] = static_cast<long long>(action.slices());
+  if (info.flavours > 1) all["flavours"] = std::vector<long long>{action.setting().source, action.setting().sink};
+  for (const auto& [name, field] : action.setting().fields) all["field_" + name] = gauge_digest(field->links, common);
+  const Phases& boundary = action.setting().boundary;
+  all["boundary"] = std::vector<Complex64>(boundary.begin(), boundary.end());
+  return all;
+}
 
 const std::vector<ActionOption>& action_options() {
   static const std::vector<ActionOption> all = [] {

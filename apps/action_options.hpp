@@ -40,6 +40,9 @@ struct ActionOptions {
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
 };
 
+/// Name, parameters, fields and boundary of an action. \param masses none: that of the action.
+Provenance provenance_of(const Action& action, const std::vector<double>& masses, const CommonOptions& common);
+
 /// An option of actions.
 struct ActionOption {
   std::string name;                               ///< `--csw-r`

@@ -27,8 +27,8 @@ long long number_of(const std::string& name, const std::string& prefix) {
 
 }  // namespace
 
-fs::path configuration_name(const std::string& prefix, std::uint64_t number) {
-  return fmt::format("{}_{:05}.ildg", prefix, number);
+fs::path configuration_name(const std::string& prefix, std::uint64_t number, std::string_view ending) {
+  return fmt::format("{}_{:05}{}", prefix, number, ending);
 }
 
 std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks) {

@@ -10,8 +10,9 @@
 
 namespace quarksmith::apps {
 
-/// The name of a configuration of a run: PREFIX_<number>.ildg.
-std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t number);
+/// The name of a configuration of a run, or of what belongs to it: PREFIX_<number>.ildg.
+std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t number,
+                                         std::string_view ending = ".ildg");
 
 /// A configuration of a run, and its number.
 struct Checkpoint {

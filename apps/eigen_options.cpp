@@ -30,16 +30,16 @@ std::optional<double> number_of(const ProvenanceValue& value) {
 }
 
 /// Attributes that must agree. \param may_differ one whose other value shifts no more than eigenvalues.
-void require_same(const PropagatorReader& file, const std::string& path, const Provenance& wanted,
+void require_same(const PropagatorReader& file, const std::string& said, const Provenance& wanted,
                   const std::function<bool(const std::string& key, const ProvenanceValue& there)>& may_differ) {
   for (const auto& [key, value] : wanted) {
     const auto found = file.provenance().find(key);
     if (found != file.provenance().end() && (found->second == value || may_differ(key, found->second))) continue;
     const std::string stated = found == file.provenance().end() ? "not stated" : "'" + text_of(found->second) + "'";
     throw UsageError(
-        fmt::format("--deflate {}: eigenvectors of another operator ({} is {}, here '{}'); make those of "
+        fmt::format("{}: eigenvectors of another operator ({} is {}, here '{}'); make those of "
                     "this one with `quarksmith eigen`",
-                    path, key, stated, text_of(value)));
+                    said, key, stated, text_of(value)));
   }
 }
 
@@ -48,9 +48,9 @@ Spectrum kind_for(const Action& action, const SolveSettings& settings) {
   return action.is_squared() && settings.reduction != Reduction::none ? Spectrum::staggered : Spectrum::normal;
 }
 
-std::shared_ptr<const Deflation> computed(int count, const Action& action, const Solver& solver,
-                                          const SolveSettings& settings, const CommonOptions& common,
-                                          const std::function<void()>& look) {
+std::shared_ptr<const Deflation> computed(const std::string& said, int count, const Action& action,
+                                          const Solver& solver, const SolveSettings& settings,
+                                          const CommonOptions& common, const std::function<void()>& look) {
   const Spectrum kind = kind_for(action, settings);
   EigenOptions options{.count = count, .tolerance = deflation_tolerance};
   options.look = look;
@@ -62,8 +62,8 @@ std::shared_ptr<const Deflation> computed(int count, const Action& action, const
   Eigenpairs pairs =
       EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.reduction, options.block).find(options);
   if (!pairs.converged)
-    throw Error(fmt::format("--deflate {}: eigenvectors to {:.1e} alone, {:.1e} asked for; use fewer", count,
-                            pairs.worst(), options.tolerance));
+    throw Error(fmt::format("{}: eigenvectors to {:.1e} alone, {:.1e} asked for; use fewer", said, pairs.worst(),
+                            options.tolerance));
   common.info(
       fmt::format("{} eigenvectors in {}, {} applications", count, duration_text(now() - start), pairs.applications));
   return std::make_shared<Deflation>(kind, pairs.values, std::move(pairs.vectors), action, settings.reduction);
@@ -90,13 +90,12 @@ void DeflationOption::add_to(CLI::App& c) {
 void DeflationOption::check() const {
   if (!given() || (is_number(text) && !std::filesystem::exists(text))) {
     if (given() && (text.size() > 6 || std::stoi(text) < 1))
-      throw UsageError(fmt::format("--deflate {}: use 1 to 999999 eigenvectors", text));
+      throw UsageError(fmt::format("{}: use 1 to 999999 eigenvectors", said()));
     return;
   }
   if (!std::filesystem::exists(text))
     throw UsageError(fmt::format(
-        "--deflate {}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors",
-        text));
+        "{}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors", said()));
 }
 
 std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choice, const HostGauge& gauge,
@@ -110,20 +109,20 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
   plain.method = Method::cg;
   const Solver solver(action, gauge, domain, plain);
   if (is_number(text) && !std::filesystem::exists(text))
-    return computed(std::stoi(text), action, solver, settings, common, look);
-  if (!is_hdf5(text)) throw UsageError(fmt::format("--deflate {}: is no file of `quarksmith eigen`", text));
+    return computed(said(), std::stoi(text), action, solver, settings, common, look);
+  if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", said()));
   const PropagatorReader file(text, common.ranks(), true);
   const std::string name = file.value<std::string>("operator");
   const Spectrum kind = spectrum_of(name);
   if (file.extent() != gauge.lattice.global_extent())
-    throw UsageError(fmt::format("--deflate {}: eigenvectors on another lattice", text));
+    throw UsageError(fmt::format("{}: eigenvectors on another lattice", said()));
   const bool reduced = settings.reduction != Reduction::none;
   const std::string form = kind != Spectrum::normal ? "none" : reduced ? even_odd : "none";
   if (kind == Spectrum::hermitian && reduced)
     throw UsageError(
-        fmt::format("--deflate {}: eigenvectors of gamma_5 M serve solves on all sites; add --even-odd "
-                    "none, or make those of operator normal",
-                    text));
+        fmt::format("{}: eigenvectors of gamma_5 M serve solves on all sites; use even-odd none, or make those of "
+                    "operator normal",
+                    said()));
   double shift = 0;
   ActionValues present = action.values();  // becomes that of the file, one parameter after the other
   const auto may_differ = [&](const std::string& key, const ProvenanceValue& there) {
@@ -143,9 +142,9 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
     shift += found.value_or(0);
     return found.has_value();
   };
-  require_same(file, text, eigen_provenance(choice, gauge, name, form, common), may_differ);
+  require_same(file, said(), eigen_provenance(choice, gauge, name, form, common), may_differ);
   if (shift != 0)
-    common.info(fmt::format("--deflate {}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", text, shift));
+    common.info(fmt::format("{}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", said(), shift));
   const SystemOperator system(solver.dirac(), settings.reduction, 1);
   return std::make_shared<Deflation>(kind, eigenvalues_of(file, text),
                                      read_eigenvectors(file, text, system.a(), solver.basis()), action,

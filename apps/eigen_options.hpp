@@ -14,11 +14,13 @@ namespace quarksmith::apps {
 Provenance eigen_provenance(const ActionChoice& choice, const HostGauge& gauge, const std::string& operator_name,
                             const std::string& even_odd, const CommonOptions& common);
 
-/// What --deflate names.
+/// What --deflate names, or a key.
 struct DeflationOption {
-  std::string text;  ///< a file, or how many vectors are to be computed
+  std::string text;                ///< a file, or how many vectors are to be computed
+  std::string name = "--deflate";  ///< of messages
   void add_to(CLI::App& command);
   bool given() const { return !text.empty(); }
+  std::string said() const { return name + " " + text; }
   /// \throws UsageError neither a file that is there nor a number.
   void check() const;
   /// Eigenvectors for solves with these settings. \param even_odd their form, by name. \param look as of EigenOptions.

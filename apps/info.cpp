@@ -40,7 +40,9 @@ const char* state_of(const PropagatorReader& file, int a, int b, HostSpinor& col
 int run_propagator(const InfoOptions& o) {
   const PropagatorReader file(o.file, o.common.ranks(), std::nullopt);
   const PropagatorForm& form = file.form();
-  const std::string what = form.vectors ? "eigenvectors" : "propagator";
+  const auto content = file.provenance().find("content");
+  const bool of_quarks = content == file.provenance().end();
+  const std::string what = !of_quarks ? text_of(content->second) : form.vectors ? "eigenvectors" : "propagator";
   HostSpinor column(o.common.partition().part(file.extent()));
   nlohmann::ordered_json j = {{"format", what},
                               {"finished", !o.file.ends_with(".part")},
@@ -72,11 +74,14 @@ int run_propagator(const InfoOptions& o) {
                     {"links", r.links}});
     j["columns"].push_back(std::move(entry));
   }
-  fmt::print("format       {} of {} quarks, {}\n", what, form.staggered ? "staggered" : "Dirac",
+  fmt::print("format       {}{}, {}\n", what,
+             !of_quarks       ? ""
+             : form.staggered ? " of staggered quarks"
+                              : " of Dirac quarks",
              o.file.ends_with(".part") ? "unfinished" : "finished");
   fmt::print("lattice      {}\n", column.lattice.global_text());
   fmt::print("columns      {} of {} sound, {} damaged\n", done, form.columns(), damaged);
-  if (done > 0) fmt::print("residual     {:.2e} at most\n", residual);
+  if (done > 0 && of_quarks) fmt::print("residual     {:.2e} at most\n", residual);
   for (const auto& [key, value] : file.provenance())
     if (key != "format" && key != "kind" && key != "lattice" && key != "columns")
       fmt::print("{:<12} {}\n", key, text_of(value));
@@ -84,7 +89,10 @@ int run_propagator(const InfoOptions& o) {
   o.common.write_json(j);
   if (damaged > 0)
     throw Error(fmt::format("{}: {} columns do not match their checksums: make them again with `quarksmith {}`", o.file,
-                            damaged, form.vectors ? "eigen" : "propagator"));
+                            damaged,
+                            !of_quarks     ? "measure"
+                            : form.vectors ? "eigen"
+                                           : "propagator"));
   return 0;
 }
 

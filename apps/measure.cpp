@@ -67,15 +67,13 @@ class Measurements {
   int operator()() {
     find_earlier();
     o_.common.claim({{"--out", o_.out, false, false, of_out_}}, inputs(), of_json());
-    const int done = static_cast<int>(std::count_if(list_.all.begin(), list_.all.end(),
-                                                    [&](const Configuration& c) { return done_.contains(c.label()); }));
-    if (done > 0)
-      o_.common.info(fmt::format("{} of {} configurations are done in {}", done, list_.all.size(), where()));
+    if (done() > 0)
+      o_.common.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
     try {
       measure();
     } catch (const Stopped&) {  // the configuration at hand is given up
     }
-    if (done_.size() < list_.all.size() || !all_done()) return unfinished();
+    if (done() < static_cast<int>(list_.all.size())) return unfinished();
     finish();
     return 0;
   }
@@ -91,9 +89,10 @@ class Measurements {
     return all;
   }
 
-  bool all_done() const {
-    return std::all_of(list_.all.begin(), list_.all.end(),
-                       [&](const Configuration& c) { return done_.contains(c.label()); });
+  /// Configurations of the list; files may hold others.
+  int done() const {
+    return static_cast<int>(std::count_if(list_.all.begin(), list_.all.end(),
+                                          [&](const Configuration& c) { return done_.contains(c.label()); }));
   }
 
   /// JSON of this very run is replaced.
@@ -132,7 +131,7 @@ class Measurements {
       if (finished) take(o_.out);
       if (std::filesystem::is_directory(o_.records()))
         for (const auto& entry : std::filesystem::directory_iterator(o_.records())) {
-          if (entry.path().extension() != ".h5") continue;
+          if (entry.path().extension() != ".h5" || done_.contains(entry.path().stem().string())) continue;
           try {
             take(entry.path());
           } catch (const UsageError&) {
@@ -190,7 +189,7 @@ class Measurements {
   }
 
   std::string kept() const {
-    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done_.size(),
+    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
                        list_.all.size(), where());
   }
 
@@ -206,18 +205,17 @@ class Measurements {
     nlohmann::ordered_json json = json_head(plan_);
     o_.common.ranks().together([&] {
       if (o_.common.ranks().rank() != 0) return;
-      std::map<std::string, Record> all;
-      const auto add = [&](const std::filesystem::path& path) {
-        for (Record& record : read_records(path).records) all.insert_or_assign(record.name, std::move(record));
-      };
-      if (std::filesystem::exists(o_.out) && !o_.common.overwrite) add(o_.out);
-      if (std::filesystem::is_directory(o_.records()))
-        for (const auto& entry : std::filesystem::directory_iterator(o_.records()))
-          if (done_.contains(entry.path().stem().string()) && entry.path().extension() == ".h5") add(entry.path());
+      std::map<std::string, Record> all;  // of an earlier file; others are read one after the other, to their place
+      if (std::filesystem::exists(o_.out) && !o_.common.overwrite)
+        for (Record& record : read_records(o_.out).records) all.emplace(record.name, std::move(record));
+      for (const std::string& label : done_) all.try_emplace(label);
       RecordFile file(file_attributes(plan_.keys));
-      for (const auto& [name, record] : all) {
+      for (auto& [name, record] : all) {
+        const auto apart = o_.records() / (name + ".h5");
+        if (record.name.empty()) record = read_records(apart).records.at(0);
         file.add(record);
         if (!o_.common.json.empty()) json["configurations"].push_back(json_of(record));
+        record = {};
       }
       bytes = std::move(file).bytes();
     });

@@ -31,14 +31,7 @@ MomentumGroups read_momenta(TomlReader& table) {
       table.fail(table.find("momenta")->line, "momenta and largest_square both choose momenta; give one of them");
     all = momenta_up_to(static_cast<int>(table.integer("largest_square", 0, most_square)));
   } else if (table.find("momenta") != nullptr) {
-    all.clear();
-    for (const std::vector<double>& p : table.lists("momenta", 3)) {
-      for (const double n : p)
-        if (n != std::round(n) || std::abs(n) > most_square)
-          table.fail(table.find("momenta")->line,
-                     fmt::format("momenta: {}; use whole numbers, in units of 2 pi / L", n));
-      all.push_back({static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])});
-    }
+    all = momenta_of(table, "momenta");
   }
   for (const Momentum& p : all) {
     const Momentum name = average ? representative(p) : p;
@@ -180,6 +173,24 @@ void require_one_origin(const TomlReader& table, const MeasurePlan& plan, const 
 
 }  // namespace
 
+std::vector<Momentum> momenta_of(TomlReader& table, const char* key) {
+  std::vector<Momentum> all;
+  for (const std::vector<double>& p : table.lists(key, 3)) {
+    for (const double n : p)
+      if (n != std::round(n) || std::abs(n) > most_square)
+        table.fail(table.find(key)->line, fmt::format("{}: {}; use whole numbers, in units of 2 pi / L", key, n));
+    all.push_back({static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])});
+  }
+  return all;
+}
+
+Momentum momentum_of(TomlReader& table, const char* key) {
+  if (table.find(key) == nullptr) return {};
+  const std::vector<Momentum> all = momenta_of(table, key);
+  if (all.size() != 1) table.fail(table.find(key)->line, fmt::format("{}: {} momenta; give one", key, all.size()));
+  return all[0];
+}
+
 MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
   MeasureCorrelator c;
   std::vector<std::string> names;
@@ -198,6 +209,9 @@ MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
                                  kind.staggered ? "staggered" : "Dirac", plan.nodes[node].name,
                                  kind.staggered ? "meson or baryon" : "staggered-meson or staggered-nucleon"));
     }
+  for (std::size_t n = 0; n < c.structures.size(); ++n)
+    if (std::find(c.structures.begin(), c.structures.begin() + n, c.structures[n]) != c.structures.begin() + n)
+      table.fail(fmt::format("'{}' is there twice; name it once", c.structures[n]));
   c.momenta = read_momenta(table);
   if (!c.loop) require_one_origin(table, plan, c);
   return c;

@@ -10,16 +10,16 @@
 
 #include "apps/action_keys.hpp"
 #include "runtime/error.hpp"
-#include "runtime/fields/site_random.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 
 namespace quarksmith::apps {
 namespace {
 
-constexpr int most_positions = 100000;
+constexpr int most_positions = 100000, most_eigenvectors = 999999;
+constexpr double most_number = 0x1p53;  ///< of a configuration
 
 KeyRules quark_keys() {
-  KeyRules rules{"quark", {"name", "action", "boundary", "ls", "field", "smear_links"}};
+  KeyRules rules{"quark", {"name", "action", "boundary", "ls", "field", "smear_links", "deflation"}};
   const std::vector<std::string> solver = solver_key_names();
   rules.own.insert(rules.own.end(), solver.begin(), solver.end());
   return rules;
@@ -146,10 +146,7 @@ MeasureSource read_source_table(TomlReader table, const MeasurePlan& plan, const
   if (!s.links.empty() && !s.smearing)
     table.fail(table.find("smearing_links")->line,
                "smearing_links belongs to smearing, which is not there; leave it out");
-  if (table.find("momentum") != nullptr) {
-    const std::vector<double> p = table.lists("momentum", 3)[0];
-    for (int mu = 0; mu < 3; ++mu) s.momentum[mu] = static_cast<int>(std::lround(p[mu]));
-  }
+  s.momentum = momentum_of(table, "momentum");
   table.done();
   for (const Coordinates& x : s.drawn ? std::vector<Coordinates>() : s.positions)
     at_key(table, "at", [&] { return s.at(x, lattice, 0); });
@@ -159,6 +156,26 @@ MeasureSource read_source_table(TomlReader table, const MeasurePlan& plan, const
   return s;
 }
 
+bool is_number(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
+
+/// How many eigenvectors, or the prefix of files with them.
+void read_deflation(TomlReader& table, const std::filesystem::path& folder, MeasureQuark& q) {
+  const TomlValue* given = table.find("deflation");
+  if (given == nullptr) return;
+  q.deflation.name = fmt::format("quark '{}': deflation", q.name);
+  if (std::holds_alternative<long long>(given->value))
+    q.deflation.text = std::to_string(table.integer("deflation", 1, most_eigenvectors));
+  else
+    q.deflation.text = (folder / table.text("deflation")).string();
+  if (std::holds_alternative<std::string>(given->value) && is_number(q.deflation.text))
+    table.fail(given->line,
+               fmt::format("deflation \"{}\"; write a number of eigenvectors without quotes, or the prefix "
+                           "of files that is none",
+                           q.deflation.text));
+  if (!q.smear_links.empty())
+    table.fail(given->line, "deflation belongs to links that are not smeared; leave it or smear_links out");
+}
+
 MeasureQuark read_quark_table(TomlReader table, const MeasurePlan& plan, const Lattice& lattice,
                               const std::filesystem::path& folder) {
   static const KeyRules rules = quark_keys();
@@ -166,8 +183,12 @@ MeasureQuark read_quark_table(TomlReader table, const MeasurePlan& plan, const L
   const std::string action = table.text("action");
   ActionKeys keys;
   read_keys(table, rules, nullptr, keys);
-  MeasureQuark q{name, read_action(table, rules, action, keys, lattice, folder), read_solver_keys(table, folder),
-                 read_link_smearing(table, "smear_links")};
+  MeasureQuark q{name,
+                 read_action(table, rules, action, keys, lattice, folder),
+                 read_solver_keys(table, folder),
+                 read_link_smearing(table, "smear_links"),
+                 {}};
+  read_deflation(table, folder, q);
   if (q.solver.stated.even_odd && !q.action.has_even_odd() && q.solver.choices.even_odd != "none")
     table.fail(table.find("even_odd")->line,
                fmt::format("action {} has no even-odd form with these parameters; use none", action));
@@ -191,114 +212,21 @@ void read_propagator_table(TomlReader table, MeasurePlan& plan) {
   if (!links.empty() && !how)
     table.fail(table.find("sink_links")->line, "sink_links belongs to a smeared sink; leave it out");
   table.done();
-  const auto node_of = [&plan](const PropagatorNode& node, const auto& same) {
-    const auto found = std::find_if(plan.nodes.begin(), plan.nodes.end(), same);
+  const auto node_of = [&plan](const PropagatorNode& node) {
+    const auto found = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PropagatorNode& n) {
+      return n.quark == node.quark && n.source == node.source && n.of == node.of && n.sink == node.sink &&
+             n.links == node.links;
+    });
     if (found != plan.nodes.end()) return static_cast<int>(found - plan.nodes.begin());
     plan.nodes.push_back(node);
     return static_cast<int>(plan.nodes.size()) - 1;
   };
-  int node = node_of(solved, [&](const PropagatorNode& n) {
-    return n.of < 0 && n.quark == solved.quark && n.source == solved.source;
-  });
-  if (how) {
-    const PropagatorNode smeared{name, solved.quark, solved.source, node, how, links};
-    plan.nodes.push_back(smeared);
-    node = static_cast<int>(plan.nodes.size()) - 1;
-  }
+  int node = node_of(solved);
+  if (how) node = node_of({name, solved.quark, solved.source, node, how, links});
   plan.propagators[name] = node;
 }
 
 }  // namespace
-
-std::string Configuration::label() const { return fmt::format("{:06}", number); }
-
-int MeasureSource::coordinates() const {
-  return static_cast<int>(std::count_if(kind->parameters.begin(), kind->parameters.end(),
-                                        [](const ChoiceParameter& p) { return p.direction >= 0; }));
-}
-
-std::vector<Coordinates> MeasureSource::positions_on(const Lattice& lattice, long long configuration) const {
-  if (!drawn) return positions;
-  std::vector<Coordinates> all;
-  for (std::size_t n = 0; n < positions.size(); ++n) {
-    Random random = stream_of({seed, static_cast<unsigned long long>(configuration)}, n);
-    Coordinates x{};
-    for (int mu = 0; mu < directions; ++mu) {
-      const int drawn_one = static_cast<int>(random.uniform() * lattice.global_extent(mu));
-      for (const ChoiceParameter& p : kind->parameters)
-        if (p.direction == mu) x[mu] = drawn_one;
-    }
-    all.push_back(x);
-  }
-  return all;
-}
-
-std::uint64_t noise_seed(std::uint64_t seed, long long configuration) {
-  return seed + (static_cast<std::uint64_t>(configuration) << 32);
-}
-
-SourceSettings MeasureSource::at(const Coordinates& position, const Lattice& lattice, long long configuration) const {
-  std::string text(kind->name);
-  char before = ':';
-  for (const ChoiceParameter& p : kind->parameters) {
-    const auto given = numbers.find(std::string(p.name));
-    if (p.name.empty() || (p.direction < 0 && given == numbers.end())) break;
-    std::string value = p.direction >= 0 ? std::to_string(position[p.direction]) : given->second;
-    if (p.name == "SEED") value = std::to_string(noise_seed(std::stoull(value), configuration));
-    text += before + value;
-    before = ',';
-  }
-  SourceSettings s = source_of(text, lattice);
-  s.smearing = smearing;
-  return s;
-}
-
-std::vector<Momentum> MomentumGroups::all() const {
-  std::vector<Momentum> list;
-  for (const auto& group : groups) list.insert(list.end(), group.begin(), group.end());
-  return list;
-}
-
-std::vector<Complex64> MomentumGroups::averaged(const std::vector<Complex64>& sums, int count, int time) const {
-  const std::size_t momenta = all().size(), extent = sums.size() / (momenta * count);
-  std::vector<Complex64> means(groups.size() * count * extent);
-  for (std::size_t g = 0, first = 0; g < groups.size(); first += groups[g++].size())
-    for (int k = 0; k < count; ++k)
-      for (std::size_t t = 0; t < extent; ++t) {
-        Complex64 sum = 0;
-        for (std::size_t p = first; p < first + groups[g].size(); ++p)
-          sum += sums[((t + time) % extent * momenta + p) * count + k];
-        means[(g * count + k) * extent + t] = sum / static_cast<double>(groups[g].size());
-      }
-  return means;
-}
-
-std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
-  std::vector<GraphNode> all;
-  const auto sites = static_cast<std::size_t>(lattice.sites());
-  const auto add = [&all](std::vector<int> inputs, GraphNode node) {
-    std::sort(inputs.begin(), inputs.end());
-    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-    node.inputs = inputs;
-    all.push_back(node);
-  };
-  for (const PropagatorNode& n : nodes)
-    add(n.sequential ? n.sequential->inputs
-        : n.of < 0   ? std::vector<int>()
-                     : std::vector<int>{n.of},
-        {{}, sites * columns(n) * columns(n) * sizeof(Complex64), n.quark});
-  for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true});
-  return all;
-}
-
-long long MeasurePlan::solves(const Lattice& lattice, int quark) const {
-  long long all = 0;
-  for (const PropagatorNode& n : nodes)
-    if (n.of < 0 && (quark < 0 || n.quark == quark)) all += columns(n) * static_cast<long long>(positions());
-  for (const MeasureCorrelator& c : correlators)
-    if (c.loop && (quark < 0 || c.loop->quark == quark)) all += c.loop->count * c.loop->dilution.parts(lattice);
-  return all;
-}
 
 ConfigurationList read_configurations(TomlReader& file, const std::filesystem::path& folder) {
   auto table = file.table("configurations", "[configurations]");
@@ -317,6 +245,8 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
   std::set<long long> taken;
   for (std::size_t n = 0; n < files.size(); ++n) {
     const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);
+    if (!numbers.empty() && (numbers[n] != std::round(numbers[n]) || std::abs(numbers[n]) > most_number))
+      table->fail(table->find("numbers")->line, fmt::format("numbers: {}; use whole numbers", numbers[n]));
     const long long number = numbers.empty() ? found : std::llround(numbers[n]);
     if (number < 0 || !taken.insert(number).second)
       table->fail(
@@ -346,6 +276,7 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
 
 MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice) {
   MeasurePlan plan;
+  plan.slices = lattice.global_extent(3);
   file.note_in(plan.keys);
   for (TomlReader& t : file.tables("source", "a source")) plan.sources.push_back(read_source_table(t, plan, lattice));
   for (TomlReader& t : file.tables("quark", "a quark"))
@@ -371,9 +302,8 @@ MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, 
     t.done();
   }
   if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) {
-    plan.fixing = read_gauge_fixing(*fixing, plan.fixed_links);
-    if (!plan.fixed_links.empty()) plan.fixed_links = (folder / plan.fixed_links).string();
-    plan.keys.erase("[gauge_fixing]: out");
+    plan.fixing = read_gauge_fixing(*fixing, folder, plan.fixing_files);
+    for (const char* key : {"out", "transformation"}) plan.keys.erase(std::string("[gauge_fixing]: ") + key);
   }
   if (plan.correlators.empty() && plan.observables.empty() && !plan.fixing)
     file.fail("nothing is measured: there is no [[correlator]] and no [[observable]]; give one");

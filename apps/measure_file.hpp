@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/eigen_options.hpp"
 #include "apps/measure_observables.hpp"
 #include "apps/solver_keys.hpp"
 #include "solvers/measure/disconnected.hpp"
@@ -50,6 +51,7 @@ struct MeasureQuark {
   Action action;
   SolverKeys solver;
   std::string smear_links;
+  DeflationOption deflation;  ///< its text a number, or the prefix of a file for each configuration
 };
 
 /// What a sequential source is made of.
@@ -110,6 +112,7 @@ struct MeasureCorrelator {
   std::optional<LoopPlan> loop = {};  ///< in the place of propagators and `contract`
   int ahead = -1;                     ///< quark of ContractionPlace::ahead
   int sequential = -1;                ///< the node whose two-point function at the sink is told
+  int work = 0;                       ///< propagators that are made meanwhile
 };
 
 /// The seed of noise on a configuration.
@@ -122,9 +125,10 @@ struct MeasurePlan {
   std::map<std::string, int> propagators;  ///< nodes by the names of [[propagator]]
   std::vector<MeasureCorrelator> correlators;
   std::vector<MeasureObservable> observables;
-  std::string fixed_links;                  ///< PREFIX of files that get them; empty: none
+  FixingFiles fixing_files;
   std::optional<GaugeFixing> fixing;        ///< of the links that all else sees
   int reach = 1;                            ///< of the longest hop
+  int slices = 1;                           ///< of the lattice in time
   std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
 
   /// Columns of a propagator.
@@ -148,6 +152,11 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
 /// All else. \param lattice this rank's part.
 /// \throws UsageError the message names file, line and remedy.
 MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice);
+
+/// Integers of momenta: a list of them, or one. \throws UsageError a number is not whole, or too large.
+std::vector<Momentum> momenta_of(TomlReader& table, const char* key);
+/// One, zero without the key. \throws UsageError likewise.
+Momentum momentum_of(TomlReader& table, const char* key);
 
 /// A correlator of the propagators in `plan`, to which others that it needs are added. \throws UsageError likewise.
 MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan);

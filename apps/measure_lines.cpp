@@ -165,12 +165,12 @@ void read_three_point(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c
   else
     read_baryon_sink(table, plan, *sequential);
   const PropagatorNode& line = plan.nodes[sequential->inputs[sequential->line]];
+  if (line.sink.has_derivative())
+    table.fail(fmt::format("propagator '{}', which carries the current, has a derivative at its sink; use another",
+                           line.name));
   const int forward = line.of >= 0 ? line.of : sequential->inputs[sequential->line];
-  sequential->separation = static_cast<int>(table.integer("separation", 0, 1 << 24));
-  if (table.find("sink_momentum") != nullptr) {
-    const std::vector<double> p = table.lists("sink_momentum", 3)[0];
-    for (int mu = 0; mu < 3; ++mu) sequential->momentum[mu] = static_cast<int>(std::lround(p[mu]));
-  }
+  sequential->separation = static_cast<int>(table.integer("separation", 0, plan.slices - 1));
+  sequential->momentum = momentum_of(table, "sink_momentum");
   int quark = line.quark;
   if (table.find("quark") != nullptr) {
     std::vector<std::string> names;
@@ -181,6 +181,7 @@ void read_three_point(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c
   const std::vector<Current> currents = read_currents(table);
   for (const Current& current : currents) {
     c.structures.push_back(current.name);
+    if (current.conserved) c.work = 2;  // what is ahead of both
     if (current.conserved && (quark != line.quark || !has_conserved_current(plan.quarks[quark].action)))
       table.fail(table.find("currents")->line,
                  fmt::format("{} belongs to one quark of an isotropic Wilson operator, with or without clover or "

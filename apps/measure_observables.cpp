@@ -13,8 +13,15 @@
 namespace quarksmith::apps {
 namespace {
 
-constexpr double most_flow_step = 0.5;
-constexpr int most_flow_points = 100000;
+std::string read_smear_space(TomlReader& table) {
+  const std::string smearing = table.text("smear_space", "");
+  if (!smearing.empty()) try {
+      link_smearing_of(smearing);
+    } catch (const UsageError& e) {
+      table.fail(table.find("smear_space")->line, fmt::format("smear_space: {}", e.what()));
+    }
+  return smearing;
+}
 
 void read_plaquette(TomlReader&, const Lattice&, MeasureObservable& o) {
   o.measure = [](const ObservablePlace& place) {
@@ -32,16 +39,33 @@ void read_polyakov(TomlReader&, const Lattice&, MeasureObservable& o) {
   };
 }
 
-void read_wilson_loops(TomlReader& table, const Lattice& lattice, MeasureObservable& o) {
-  const int half = std::min({lattice.global_extent(0), lattice.global_extent(1), lattice.global_extent(2)});
-  const int space = static_cast<int>(table.integer("space", 1, half));
+int shortest_side(const Lattice& l) { return std::min({l.global_extent(0), l.global_extent(1), l.global_extent(2)}); }
+
+void read_polyakov_correlator(TomlReader& table, const Lattice& lattice, MeasureObservable& o) {
+  const int space = static_cast<int>(table.integer("space", 0, shortest_side(lattice)));
+  o.measure = [=](const ObservablePlace& place) {
+    return RecordArray{"",
+                       {static_cast<std::uint64_t>(space) + 1},
+                       polyakov_correlator(*place.links(""), space),
+                       {{"axes", "space, from 0"}}};
+  };
+}
+
+void read_diagonal_loops(TomlReader& table, const Lattice& lattice, MeasureObservable& o) {
   const int time = static_cast<int>(table.integer("time", 1, lattice.global_extent(3)));
-  const std::string smearing = table.text("smear_space", "");
-  if (!smearing.empty()) try {
-      link_smearing_of(smearing);
-    } catch (const UsageError& e) {
-      table.fail(table.find("smear_space")->line, fmt::format("smear_space: {}", e.what()));
-    }
+  const std::string smearing = read_smear_space(table);
+  o.measure = [=](const ObservablePlace& place) {
+    return RecordArray{"",
+                       {static_cast<std::uint64_t>(time)},
+                       diagonal_loops(*place.links(smearing), *place.links(""), time),
+                       {{"axes", "time, from 1"}}};
+  };
+}
+
+void read_wilson_loops(TomlReader& table, const Lattice& lattice, MeasureObservable& o) {
+  const int space = static_cast<int>(table.integer("space", 1, shortest_side(lattice)));
+  const int time = static_cast<int>(table.integer("time", 1, lattice.global_extent(3)));
+  const std::string smearing = read_smear_space(table);
   o.measure = [=](const ObservablePlace& place) {
     std::vector<double> all;
     for (const auto& row : wilson_loops(*place.links(smearing), *place.links(""), space, time))
@@ -54,32 +78,32 @@ void read_wilson_loops(TomlReader& table, const Lattice& lattice, MeasureObserva
 }
 
 void read_flow(TomlReader& table, const Lattice&, MeasureObservable& o) {
-  const double step = table.positive("step", 0.02), end = table.positive("time"), every = table.positive("every", 0.1);
-  if (step > most_flow_step)
-    table.fail(table.find("step")->line,
-               fmt::format("step = {}: the scheme is unstable; use at most {}", step, most_flow_step));
-  const long long each = std::llround(every / step), steps = std::llround(end / step);
-  if (each < 1 || std::abs(each * step - every) > 1e-9 || std::abs(steps * step - end) > 1e-9 ||
-      steps / each > most_flow_points)
-    table.fail(fmt::format("time = {} and every = {} are no multiples of step = {}, or more than {} points; use others",
-                           end, every, step, most_flow_points));
+  FlowSchedule schedule;
+  const FlowAction action =
+      table.word("action", {"wilson", "symanzik"}, "wilson") == "wilson" ? FlowAction::wilson : FlowAction::symanzik;
+  schedule.step = table.positive("step", schedule.step);
+  schedule.end = table.positive("time");
+  schedule.every = table.positive("every", schedule.every);
+  if (table.has("tol")) schedule.tolerance = table.positive("tol");
+  if (const std::string problem = schedule.problem(); !problem.empty()) table.fail(problem);
   o.measure = [=](const ObservablePlace& place) {
-    GradientFlow flow(place.gauge, place.domain, find_precision("double"));
-    std::vector<FlowPoint> points = {flow.measure()};
-    for (long long n = 1; n <= steps; ++n) {
-      flow.step(step);
-      if (n % each == 0 || n == steps) points.push_back(flow.measure());
-    }
+    GradientFlow flow(place.gauge, place.domain, find_precision("double"), action);
+    std::vector<FlowPoint> points;
     std::vector<double> all;
-    for (const FlowPoint& p : points)
+    const FlowWork work = flow_along(flow, schedule, [&](const FlowPoint& p) {
+      points.push_back(p);
+      const double square = p.time * p.time;
       all.insert(all.end(), {p.time, p.plaquette_energy, p.clover_energy - p.space_energy, p.space_energy,
-                             p.time * p.time * p.clover_energy, p.charge});
-    return RecordArray{"",
-                       {points.size(), 6},
-                       std::move(all),
-                       {{"axes", "point (t, E of plaquettes, E_time, E_space, t^2 E, charge)"},
-                        {"t0", flow_scale(points)},
-                        {"w0", flow_width(points)}}};
+                             square * p.clover_energy, p.charge, square * p.improved_energy()});
+      place.look();
+    });
+    RecordArray array{"",
+                      {points.size(), 7},
+                      std::move(all),
+                      {{"axes", "point (t, E of plaquettes, E_time, E_space, t^2 E, charge, t^2 E improved)"},
+                       {"steps", static_cast<long long>(work.steps)}}};
+    for (const FlowScale& scale : flow_scales(points)) array.attributes[scale.name] = scale.value;
+    return array;
   };
 }
 
@@ -89,7 +113,9 @@ struct KindOfObservable {
 };
 constexpr KindOfObservable observable_kinds[] = {{"plaquette", read_plaquette},
                                                  {"polyakov", read_polyakov},
+                                                 {"polyakov-correlator", read_polyakov_correlator},
                                                  {"wilson-loops", read_wilson_loops},
+                                                 {"diagonal-loops", read_diagonal_loops},
                                                  {"flow", read_flow}};
 
 }  // namespace
@@ -104,7 +130,7 @@ MeasureObservable read_observable(TomlReader& table, const Lattice& lattice) {
   return o;
 }
 
-GaugeFixing read_gauge_fixing(TomlReader table, std::string& out) {
+GaugeFixing read_gauge_fixing(TomlReader table, const std::filesystem::path& folder, FixingFiles& files) {
   GaugeFixing g;
   g.condition =
       table.word("condition", {"coulomb", "landau"}) == "coulomb" ? GaugeCondition::coulomb : GaugeCondition::landau;
@@ -113,7 +139,9 @@ GaugeFixing read_gauge_fixing(TomlReader table, std::string& out) {
     table.fail(table.find("boost")->line, fmt::format("boost = {}; use a number from 1 to below 2", g.boost));
   g.tolerance = table.positive("tol", g.tolerance);
   g.most_steps = static_cast<int>(table.integer("max_steps", 1, 1 << 30, g.most_steps));
-  out = table.text("out", "");
+  for (const auto& [key, prefix] : {std::pair{"out", &files.links}, {"transformation", &files.transformation}})
+    if (const std::string given = table.text(key, ""); !given.empty()) *prefix = (folder / given).string();
+  g.keep = !files.transformation.empty();
   table.done();
   return g;
 }

@@ -17,6 +17,7 @@ struct ObservablePlace {
   DomainPointer domain;
   /// Links smeared as a text says, with all reals.
   std::function<std::shared_ptr<const LinkField>(const std::string& smearing)> links;
+  std::function<void()> look;  ///< now and then; throws to end it
 };
 
 struct MeasureObservable {
@@ -26,7 +27,10 @@ struct MeasureObservable {
 
 /// \throws UsageError the message names file, line and remedy.
 MeasureObservable read_observable(TomlReader& table, const Lattice& lattice);
-/// [gauge_fixing] \param out prefix of files for the fixed links; empty: none
-GaugeFixing read_gauge_fixing(TomlReader table, std::string& out);
+/// Prefixes of files that [gauge_fixing] writes; empty: none.
+struct FixingFiles {
+  std::string links, transformation;
+};
+GaugeFixing read_gauge_fixing(TomlReader table, const std::filesystem::path& folder, FixingFiles& files);
 
 }  // namespace quarksmith::apps

@@ -8,6 +8,7 @@
 
 #include "apps/contraction.hpp"
 #include "apps/earlier.hpp"
+#include "apps/measure_fixing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/sequential.hpp"
@@ -74,12 +75,23 @@ std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const Sol
   return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
 }
 
+std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
+  if (!q.deflation.given()) return nullptr;
+  DeflationOption here = q.deflation;
+  if (here.text.find_first_not_of("0123456789") != std::string::npos)
+    here.text = configuration_name(here.text, static_cast<std::uint64_t>(configuration_.number), ".h5").string();
+  here.check();
+  return here.make({q.action, provenance_of(q.action, {}, common_), {}, ""}, named_.gauge, domain_, settings,
+                   q.solver.choices.even_odd, common_, [this] { stops_.look(); });
+}
+
 MeasureRun::Quark& MeasureRun::quark(int n) {
   if (quarks_[n]) return *quarks_[n];
   const MeasureQuark& q = plan_.quarks[n];
   auto made = std::make_unique<Quark>();
   made->settings = q.solver.settings(named_.gauge, q.action, common_);
   made->settings.options.observer = [this](int, double) { stops_.look(); };
+  made->settings.deflation = deflation_of(q, made->settings);
   made->solver = make_solver(q, made->settings);
   tell(made->solver->link_deviation(), made->settings, common_);
   made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);
@@ -207,39 +219,6 @@ void MeasureRun::contract(int correlator, int position, RecordArray& to) {
   std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
 }
 
-void MeasureRun::write_fixed_links() const {
-  const auto path = configuration_name(plan_.fixed_links, static_cast<std::uint64_t>(configuration_.number));
-  if (!common_.overwrite && exists_on_root(path, common_)) {  // a run that was killed has left them, or they are others
-    const NamedGauge there = open_gauge(path.string(), "", common_);
-    if (there.gauge.lattice == named_.gauge.lattice &&
-        gauge_digest(there.gauge, common_) == gauge_digest(named_.gauge, common_))
-      return;
-    throw UsageError(
-        fmt::format("{}: holds other links than configuration {} in the gauge of this run; choose another out of "
-                    "[gauge_fixing], or replace it with --overwrite",
-                    path.string(), configuration_.number));
-  }
-  Output output(path, Existing::replace, common_.ranks());
-  write_gauge(output, named_.gauge, "ildg", 64);
-  common_.info(fmt::format("wrote {}", path.string()));
-}
-
-RecordArray MeasureRun::fix_gauge() {
-  GaugeFixer fixer(named_.gauge, domain_, *plan_.fixing);
-  const GaugeFixingReport r = fixer();
-  if (!r.converged)
-    throw Error(
-        fmt::format("configuration {}: [gauge_fixing]: not converged: the functional {:.12f} changes by {:.1e} "
-                    "after {} steps; use a larger max_steps, or a larger tol",
-                    configuration_.number, r.functional, r.change, r.steps));
-  named_.gauge = fixer.links(named_.gauge.phase);
-  if (!plan_.fixed_links.empty()) write_fixed_links();
-  return {"gauge_fixing",
-          {6},
-          std::vector<double>{r.before, r.functional, r.average, r.change, r.theta, static_cast<double>(r.steps)},
-          {{"axes", "(functional before, functional, mean of the last step, its change, theta, steps)"}}};
-}
-
 LoopSum MeasureRun::loop_of(const LoopPlan& loop, int number) {
   const Lattice& lattice = named_.gauge.lattice;
   Quark& q = quark(loop.quark);
@@ -280,17 +259,19 @@ void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
 }
 
 Record MeasureRun::begun() {
+  const std::string digest = gauge_digest(named_.gauge, common_);
   const auto& extent = named_.gauge.lattice.global_extent();
   Record record{configuration_.label(),
                 {{"number", configuration_.number},
                  {"gauge", named_.origin},
-                 {"gauge_digest", gauge_digest(named_.gauge, common_)},
+                 {"gauge_digest", digest},
                  {"lattice", std::vector<long long>(extent.begin(), extent.end())},
                  {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
                 {}};
   std::vector<RecordArray> of_links;
-  if (plan_.fixing) of_links.push_back(fix_gauge());
-  const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); }};
+  if (plan_.fixing) of_links.push_back(fix_gauge(plan_, configuration_, digest, named_, domain_, common_));
+  const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); },
+                              [this] { stops_.look(); }};
   for (const MeasureObservable& o : plan_.observables) {
     RecordArray& array = of_links.emplace_back(o.measure(place));
     array.name = o.name;

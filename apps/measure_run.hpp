@@ -33,6 +33,8 @@ class MeasureRun {
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
+  /// Null without.
+  std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;
@@ -41,10 +43,6 @@ class MeasureRun {
   /// Null of a propagator whose source is none of others.
   std::unique_ptr<Propagator> sequential_source(int node, int position);
   Record begun();
-  /// The links become those in the gauge of the run. \throws Error it is not reached.
-  RecordArray fix_gauge();
-  /// \throws UsageError other links are there already.
-  void write_fixed_links() const;
 
   const MeasurePlan& plan_;
   const Configuration& configuration_;

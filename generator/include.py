@@ -56,9 +56,9 @@ EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
 LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "set_staple", "add_staple", "hyp_link"),
-    *("flow_step", "plaquette_energy", "clover_energy"),
-    *("fixing_hits", "transformed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
-    *("longer_lines", "lines_ahead", "loop_sum", "trace_sums"),
+    *("flow_step", "flow_difference", "plaquette_energy", "clover_energy"),
+    *("fixing_hits", "transformed", "followed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
+    *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
 )
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (
@@ -280,7 +280,6 @@ def _add_multigrid(found: Kernels, spec: KernelSpec) -> None:
             _add(found, coarse.name, spec.precision)
 
 
-
 def _heatbath(rows: list[KernelSpec]) -> Kernels:
     found: Kernels = {}
     for name in ("plaquette", "heatbath", "overrelax"):
@@ -294,7 +293,7 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
         _add_plain(found, name)
     for spec in rows:
         if spec.operator.name == "wilson" and spec.storage.exact and not spec.storage.temporal:
-            for name in ("jacobi_step", "wuppertal_step"):
+            for name in ("jacobi_step", "wuppertal_step", "covariant_derivative"):
                 _add(found, name, "double", links=spec.links, spins=4)
     return found
 

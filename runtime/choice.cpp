@@ -70,10 +70,10 @@ std::string form_of(const ChoiceParameters& parameters) {
 std::string ranges_of(const ChoiceParameters& parameters) {
   std::string text;
   for (const ChoiceParameter& p : parameters) {
-    if (p.name.empty() || p.direction >= 0) continue;
+    if (p.name.empty() || p.direction >= 0 || (!p.words.empty() && !p.fallback)) continue;
     if (!text.empty()) text += "; ";
     if (!p.words.empty())
-      text += fmt::format("default {}", parts_of(p.words, '|')[std::size_t(p.fallback.value_or(0))]);
+      text += fmt::format("default {}", parts_of(p.words, '|')[std::size_t(*p.fallback)]);
     else if (p.whole && p.upper >= 0x1p64)
       text += fmt::format("{} any number of 64 bits", p.name);
     else

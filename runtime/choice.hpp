@@ -32,6 +32,8 @@ constexpr ChoiceParameter coordinate(int mu) {
 struct ChoiceValue {
   double real = 0;
   std::uint64_t whole = 0;  ///< exact, of whole numbers and of words
+
+  friend bool operator==(const ChoiceValue&, const ChoiceValue&) = default;
 };
 using ChoiceValues = std::array<ChoiceValue, most_parameters>;
 

@@ -49,6 +49,12 @@ def transformed(u: Links, g: Matrices, mu: Direction) -> Links:
 
 
 @expression
+def followed(g: Matrices, hits: Matrices, mu: Direction) -> Matrices:
+    """A transformation, then another."""
+    return {mu: hits[mu] * g[mu]}
+
+
+@expression
 def fixing_functional(u: Links, in_time: Real) -> tuple[Sum, Sum]:
     """Re tr U of the links concerned, and tr Delta Delta^+ with Delta the sum of A_nu(x) - A_nu(x - nu), A = TA(U)."""
     value = sum(re(trace(u[nu])) for nu in space) + in_time * re(trace(u[time]))

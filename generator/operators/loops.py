@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from generator.language import Direction, Links, Matrices, Sum, adj, directions, expression, im, re, shift, total, trace
+from generator.language.gauge import corner
 
 
 @expression
@@ -18,6 +19,12 @@ def lines_ahead(lines: Matrices, mu: Direction) -> Matrices:
 
 
 @expression
+def diagonals(u: Links, mu: Direction, nu: Direction, rho: Direction) -> Matrices:
+    """From x to x + mu + nu, first along mu, first along nu; as the third from x + nu by x + nu + mu to x + mu."""
+    return {mu: corner(u, mu, nu), nu: corner(u, nu, mu), rho: shift(u[mu], +nu) * adj(shift(u[nu], +mu))}
+
+
+@expression
 def loop_sum(lines: Matrices, ahead: Matrices, above: Matrices, high: Matrices, mu: Direction, nu: Direction) -> Sum:
     """Re tr of lines along mu, `ahead` of which others stand along nu, back along those `above`, and down again."""
     return total(re(trace(lines[mu] * ahead[nu] * adj(high[nu] * above[mu]))))
@@ -27,3 +34,9 @@ def loop_sum(lines: Matrices, ahead: Matrices, above: Matrices, high: Matrices, 
 def trace_sums(lines: Matrices, mu: Direction) -> tuple[Sum, Sum]:
     """Sums of the traces, real and imaginary part."""
     return total(re(trace(lines[mu]))), total(im(trace(lines[mu])))
+
+
+@expression
+def trace_products(lines: Matrices, ahead: Matrices, mu: Direction) -> Sum:
+    """Real part of the trace of a line times the conjugate of another one's."""
+    return total(re(trace(lines[mu]) * adj(trace(ahead[mu]))))

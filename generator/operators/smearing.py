@@ -44,6 +44,12 @@ def wuppertal_step(u: Links, psi: Spinor, alpha: Real, norm: Real) -> Spinor:
     return norm * (psi + alpha * h)
 
 
+@expression
+def covariant_derivative(u: Links, psi: Spinor, mu: Direction) -> Spinor:
+    """The symmetric one, (U_mu(x) psi(x + mu) - U_mu(x - mu)^+ psi(x - mu))/2."""
+    return 0.5 * (u[mu] * shift(psi, +mu) - shift(adj(u[mu]) * psi, -mu))
+
+
 def stout(u: Links, rho: Real, smeared: Sequence[Direction]) -> dict[Direction, Node]:
     """exp(rho TA(C U^+)) U for the links of some directions (C. Morningstar and M. Peardon, hep-lat/0311018)."""
     return {
@@ -91,6 +97,17 @@ def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links,
     """A stage of the Wilson flow: X' = now Z(U) + before X, U' = exp(X') U (M. Luescher, arXiv:1006.4518)."""
     moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
     return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
+
+
+@expression
+def flow_difference(v: Links, u: Links, first: Algebra, second: Algebra) -> tuple[Sum, Sum, Sum, Sum]:
+    """|V - V'|^2 of each direction's link for the second-order step V' = exp(-Z_0 + 2 Z_1) U in that of third order.
+
+    X_0 = Z_0/4 and X_1 = 8/9 Z_1 - 17/9 X_0 are the first two drifts (P. Fritzsch and A. Ramos, arXiv:1301.4388).
+    """
+    differences = [v[mu] - exp(0.25 * first[mu] + 2.25 * second[mu]) * u[mu] for mu in directions]
+    x, y, z, t = (total(re(trace(adj(d) * d))) for d in differences)
+    return x, y, z, t
 
 
 @expression

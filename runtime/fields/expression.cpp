@@ -361,10 +361,11 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
   domain->device().run(kernel, a);
   take_results(part, std::span(fields).last(outputs.size()), outputs);
   if (!sums) return {};
-  if (part == nullptr) return sums->totals();
+  const auto result = [&](const SiteSums& all) { return settings.largest ? all.largest() : all.totals(); };
+  if (part == nullptr) return result(*sums);
   const SiteSums cut(home, home->lanes(element_bytes), kernel.sums, kind.rhs);
   part->cut(sums->stored(), cut.stored());
-  return cut.totals();
+  return result(cut);
 }
 
 }  // namespace quarksmith

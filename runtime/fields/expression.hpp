@@ -83,6 +83,7 @@ struct ExpressionSettings {
   /// Phases of hops of fermions across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, 1};
   std::string_view basis = "";  ///< in which spinors are, for expressions with matrices in spin
+  bool largest = false;         ///< instead of its sums, the largest |value| that a site adds to each
 };
 /// In the order of a call.
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);

@@ -36,19 +36,30 @@ StoredSites SiteSums::stored() const {
   return s;
 }
 
-std::vector<double> SiteSums::totals() const {
-  Device& device = domain_->device();
-  Communicator& communicator = domain_->communicator();
+template <class Visit>
+void SiteSums::for_each(const Visit& visit) const {
   const MemoryOrder order = this->order();
   const int boxes = domain_->layout(lanes_).boxes();
   const double* words = static_cast<const double*>(data_.data());
-  std::vector<double> totals;
   for (int r = 0; r < rhs_; ++r, words += order.words())
-    for (int n = 0; n < sums_; ++n) {
-      const SiteNumbers numbers = order.numbers(words, n, boxes);
-      totals.push_back(device.sum(numbers, communicator.largest(device.largest(numbers))).total(communicator));
-    }
-  return totals;
+    for (int n = 0; n < sums_; ++n) visit(order.numbers(words, n, boxes));
+}
+
+std::vector<double> SiteSums::largest() const {
+  std::vector<double> all;
+  for_each([&](const SiteNumbers& numbers) {
+    all.push_back(domain_->communicator().largest(domain_->device().largest(numbers)));
+  });
+  return all;
+}
+
+std::vector<double> SiteSums::totals() const {
+  const std::vector<double> largest = this->largest();
+  std::vector<double> all;
+  for_each([&](const SiteNumbers& numbers) {
+    all.push_back(domain_->device().sum(numbers, largest[all.size()]).total(domain_->communicator()));
+  });
+  return all;
 }
 
 }  // namespace quarksmith

@@ -21,8 +21,13 @@ class SiteSums {
   StoredSites stored() const;
   /// Number n of right-hand side r, added up over all ranks, at r * sums + n. Collective.
   std::vector<double> totals() const;
+  /// The largest |value| of a site, in the same order. Collective.
+  std::vector<double> largest() const;
 
  private:
+  /// Calls visit(numbers) for each.
+  template <class Visit>
+  void for_each(const Visit& visit) const;
   MemoryOrder order() const;
 
   DomainPointer domain_;

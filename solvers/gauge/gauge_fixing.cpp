@@ -24,7 +24,9 @@ GaugeFixer::GaugeFixer(const HostGauge& gauge, DomainPointer domain, const Gauge
     : how_(how),
       u_(upload(on_su3(gauge, *domain), domain, find_precision("double"), full_storage(gauge.colours()))),
       next_(domain, u_.precision(), u_.storage()),
-      hits_(upload(HostGauge(gauge.lattice, gauge.colours()), domain, u_.precision(), u_.storage())) {}
+      hits_(upload(HostGauge(gauge.lattice, gauge.colours()), domain, u_.precision(), u_.storage())) {
+  if (how.keep) g_ = upload(unit_gauge(gauge.lattice, gauge.colours()), domain, u_.precision(), u_.storage());
+}
 
 double GaugeFixer::links_concerned() const {
   const double sites = static_cast<double>(u_.domain().lattice().global_sites());
@@ -37,6 +39,9 @@ void GaugeFixer::half_step(double parity) {
   evaluate("fixing_hits", {u_, in_time, how_.boost, parity, slot}, {hits_});
   evaluate("transformed", {u_, hits_, slot}, {next_});
   std::swap(u_, next_);
+  if (!g_) return;
+  evaluate("followed", {*g_, hits_, slot}, {next_});
+  std::swap(*g_, next_);
 }
 
 double GaugeFixer::functional() const {
@@ -63,8 +68,11 @@ GaugeFixingReport GaugeFixer::operator()() {
     r.converged = r.steps > 0 && std::abs(r.change) < how_.tolerance;
     last = r.average;
   }
-  evaluate("back_to_su3", {u_}, {next_});
-  std::swap(u_, next_);
+  for (LinkField* rounded : {&u_, g_ ? &*g_ : nullptr}) {
+    if (rounded == nullptr) continue;
+    evaluate("back_to_su3", {*rounded}, {next_});
+    std::swap(*rounded, next_);
+  }
   r.functional = functional();
   r.theta = theta();
   return r;

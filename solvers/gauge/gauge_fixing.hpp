@@ -16,6 +16,7 @@ struct GaugeFixing {
   double boost = 1.7;        ///< over-relaxation of each SU(2) hit; 1: none
   double tolerance = 1e-14;  ///< of the change of F from one step to the next
   int most_steps = 20000;
+  bool keep = false;  ///< the transformation, too
 };
 
 /// A step visits the odd sites, then the even ones.
@@ -38,6 +39,8 @@ class GaugeFixer {
   GaugeFixingReport operator()();
   /// The links now. \param phase of the configuration.
   HostGauge links(const std::array<Complex64, directions>& phase) const;
+  /// g with U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, if it was to be kept: as links along x.
+  HostGauge transformation() const { return download(*g_); }
 
  private:
   void half_step(double parity);
@@ -47,6 +50,7 @@ class GaugeFixer {
 
   GaugeFixing how_;
   LinkField u_, next_, hits_;
+  std::optional<LinkField> g_;
 };
 
 }  // namespace quarksmith

@@ -1,8 +1,13 @@
 /// \file
-/// The gradient flow of the Wilson action (M. Luescher, arXiv:1006.4518).
+/// The gradient flow of the Wilson and of the Symanzik action (M. Luescher, arXiv:1006.4518).
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include "runtime/fields/field.hpp"
+#include "solvers/links/scratch_fields.hpp"
 
 namespace quarksmith {
 
@@ -13,34 +18,80 @@ struct FlowPoint {
   double clover_energy = 0;     ///< mean of E = G^a_munu G^a_munu / 4 from the leaves
   double space_energy = 0;      ///< the part of that of planes in space; the rest is of planes with time
   double charge = 0;            ///< topological charge from the same G
+
+  /// Without errors of order a^2 at tree level (A. Ramos and S. Sint, arXiv:1508.05552).
+  double improved_energy() const { return (4 * plaquette_energy - clover_energy) / 3; }
 };
 
-/// dV/dt = Z(V) V, Z = -g0^2 times the derivative of the Wilson action, V = U at t = 0.
+/// The action down whose gradient links flow: plaquettes, or 5/3 of them and -1/12 of rectangles (M. Luescher and P.
+/// Weisz, Phys. Lett. B 158 (1985) 250).
+enum class FlowAction { wilson, symanzik };
+
+/// Up to which time, in which steps, and where it is measured.
+struct FlowSchedule {
+  double end = 1, every = 0.1, step = 0.02;
+  /// Of a step, |V - V'| of third and second order; then `step` is the first one. 0: all steps are that.
+  double tolerance = 0;
+
+  bool adaptive() const { return tolerance > 0; }
+  /// Why it cannot be, with the remedy; empty: it can. \param before of names: `--` of options, nothing of keys.
+  std::string problem(std::string_view before = "") const;
+};
+inline constexpr double longest_flow_step = 0.5;  ///< beyond which the scheme is unstable
+
+/// dV/dt = Z(V) V, Z = -g0^2 times the derivative of the action, V = U at t = 0.
 class GradientFlow {
  public:
   /// Its calls are collective.
   /// \throws NotSU3 the links are not SU(3).
-  GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision);
+  GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision,
+               FlowAction action = FlowAction::wilson);
 
   /// Moves on by epsilon with the third-order Runge-Kutta scheme of eq. C.2.
   void step(double epsilon);
+  /// The same, if the step of second order that it contains differs by no more than the tolerance: by d, the largest
+  /// |V - V'|/9 of a link; else the links stay. \return d (P. Fritzsch and A. Ramos, arXiv:1301.4388, appendix D).
+  double try_step(double epsilon, double tolerance);
+  /// Flows up to a time by steps of such a size that d remains near the tolerance. \param step to begin with; becomes
+  /// that to go on with. \return steps, with those that were too large.
+  int flow_to(double end, double tolerance, double& step);
   double time() const { return time_; }
+  const Domain& domain() const { return u_.domain(); }
   FlowPoint measure() const;
   /// The links at the present time.
   HostGauge links() const { return download(u_); }
 
  private:
-  void stage(double now, double before);
+  /// X = now Z(U) + before X_last, U = exp(X) U.
+  void stage(double now, double before, const LinkField& last, LinkField& x);
+  LinkField like() const { return {u_.domain_pointer(), u_.precision(), u_.storage()}; }
 
+  FlowAction action_;
   LinkField u_, next_, drift_;
+  struct Kept {
+    LinkField start, first, second;
+  };
+  std::optional<Kept> kept_;  ///< of a step that is tried
+  ScratchFields scratch_;
   double time_ = 0;
 };
 
-/// The flow time t0 at which t^2 E of the leaves reaches 0.3, interpolated linearly between two points; 0 if it does
-/// not.
-double flow_scale(const std::vector<FlowPoint>& points);
-/// w0, at whose square t d(t^2 E)/dt reaches 0.3 (S. Borsanyi et al., arXiv:1203.4469): differences of points stand for
-/// the derivative half-way, interpolated linearly; 0 if it does not.
-double flow_width(const std::vector<FlowPoint>& points);
+struct FlowWork {
+  int steps = 0;  ///< with those that were too large
+  double seconds = 0;
+};
+/// Points at the start, all `every` and at the end. \param visit is told each, and may throw to end it.
+FlowWork flow_along(GradientFlow& flow, const FlowSchedule& schedule,
+                    const std::function<void(const FlowPoint&)>& visit);
+
+/// A scale of flow times; 0 if it is not reached.
+struct FlowScale {
+  const char* name;
+  double value;
+};
+/// t0, at which t^2 E of the leaves reaches 0.3, and w0, at whose square t d(t^2 E)/dt does (S. Borsanyi et al.,
+/// arXiv:1203.4469); t0_improved and w0_improved of the improved energy. All are interpolated linearly between two
+/// points; differences of points stand for the derivative half-way.
+std::vector<FlowScale> flow_scales(const std::vector<FlowPoint>& points);
 
 }  // namespace quarksmith

@@ -121,27 +121,31 @@ double GaugeMonomial::action(const EvolvingLinks& links) {
   return sum + value_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
 }
 
-void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
-  const int reach = loops_.has_rectangles() ? 2 : 1;
-  const Enclosure around(links.domain(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
-  const LinkField& u = around.read(links.field());
+void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const ScratchFields& scratch, double step,
+                     LinkField& out) {
+  const int reach = loops.has_rectangles() ? 2 : 1;
+  const Enclosure around(links.domain_pointer(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
+  const LinkField& u = around.read(links);
   LinkField& p = around.write(out, true);
-  const bool long_loops = loops_.has_rectangles() || loops_.chair != 0;
-  const auto parts =
-      long_loops ? links.scratch().field(around.domain(), u.colours()) : nullptr;  // of the loops of a plane
+  const bool long_loops = loops.has_rectangles() || loops.chair != 0;
+  const auto parts = long_loops ? scratch.field(around.domain(), u.colours()) : nullptr;  // of the loops of a plane
   const double trace = per_trace(u), traces = step * trace * trace;
-  const std::vector<Plane> planes = planes_of(loops_, trace, step);
-  const std::array<double, 2> squares = {traces * loops_.squares[0], traces * loops_.squares[1]};
+  const std::vector<Plane> planes = planes_of(loops, trace, step);
+  const std::array<double, 2> squares = {traces * loops.squares[0], traces * loops.squares[1]};
   add_plaquettes(planes, u, p);
   for (const Plane& plane : planes) {
     add_products(plane, squares, u, p);
     if (plane.has_rectangles()) add_rectangles(plane, u, *parts, p);
-    if (loops_.chair == 0) continue;
+    if (loops.chair == 0) continue;
     const LatticeDirection mu = plane.mu, nu = plane.nu, rho = plane.rest[0], sigma = plane.rest[1];
     evaluate("plane_corners", {u, mu, nu, rho, sigma}, {*parts});
-    evaluate("force_chair", {u, *parts, p, step * trace * loops_.chair, mu, nu, rho, sigma}, {p});
+    evaluate("force_chair", {u, *parts, p, step * trace * loops.chair, mu, nu, rho, sigma}, {p});
   }
   around.written(out);
+}
+
+void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
+  add_gauge_force(loops_, links.field(), links.scratch(), step, out);
 }
 
 }  // namespace quarksmith

@@ -68,6 +68,10 @@ struct GaugeLoops {
   bool has_squares() const { return squares != decltype(squares){}; }
 };
 
+/// out += step dP/dtau of these loops, as Monomial::force. \param scratch for what a plane needs.
+void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const ScratchFields& scratch, double step,
+                     LinkField& out);
+
 class GaugeMonomial final : public Monomial {
  public:
   GaugeMonomial(std::string name, const GaugeLoops& loops) : Monomial(std::move(name)), loops_(loops) {}

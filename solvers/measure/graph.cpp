@@ -68,7 +68,7 @@ std::vector<GraphStep> schedule(const std::vector<GraphNode>& nodes) {
   std::size_t bytes = 0;
   for (int step = 0; step < static_cast<int>(order.size()); ++step) {
     bytes += nodes[order[step]].bytes;
-    GraphStep& s = steps.emplace_back(GraphStep{order[step], {}, bytes});
+    GraphStep& s = steps.emplace_back(GraphStep{order[step], {}, bytes + nodes[order[step]].work});
     for (int n = 0; n < static_cast<int>(nodes.size()); ++n)
       if (last[n] == step) {
         s.freed.push_back(n);

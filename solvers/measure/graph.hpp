@@ -11,15 +11,16 @@ namespace quarksmith {
 struct GraphNode {
   std::vector<int> inputs;
   std::size_t bytes = 0;
-  int group = 0;        ///< those of a group are made one after another where others allow it
-  bool wanted = false;  ///< a result; what is not is made only for others
+  int group = 0;         ///< those of a group are made one after another where others allow it
+  bool wanted = false;   ///< a result; what is not is made only for others
+  std::size_t work = 0;  ///< bytes that making it takes besides
 };
 
 /// A node is made, then others are freed.
 struct GraphStep {
   int node;
   std::vector<int> freed;
-  std::size_t bytes;  ///< kept once it is made, before others are freed
+  std::size_t bytes;  ///< taken while it is made, before others are freed
 };
 
 /// Each node once, after its inputs; each is freed with its last use. Results come in the order of the fewest bytes

@@ -33,6 +33,10 @@ class Lines {
   }
   /// Becomes what others are, one step along mu from there.
   void follow(const Lines& others, int mu) { evaluate("lines_ahead", {others.lines_, LatticeDirection{mu}}, {lines_}); }
+  /// Become the paths across the plane of two directions, by their slots (generator/operators/loops.py).
+  void cross(const LinkField& links, int mu, int nu, int rho) {
+    evaluate("diagonals", {links, LatticeDirection{mu}, LatticeDirection{nu}, LatticeDirection{rho}}, {lines_});
+  }
   const LinkField& now() const { return lines_; }
 
  private:
@@ -66,6 +70,53 @@ std::vector<std::vector<double>> wilson_loops(const LinkField& spatial, const Li
     }
   }
   return loops;
+}
+
+// Loops of x to x + nu - mu are those of x to x + mu - nu the other way round: one of both counts twice.
+std::vector<double> diagonal_loops(const LinkField& spatial, const LinkField& temporal, int most_time) {
+  constexpr int pairs = time_direction * (time_direction - 1) * 2;
+  const double sites = static_cast<double>(spatial.domain().lattice().global_sites());
+  std::vector<double> loops(most_time);
+  for (int rho = 0; rho < time_direction; ++rho) {
+    const int mu = (rho + 1) % time_direction, nu = (rho + 2) % time_direction;
+    Lines side(spatial), above(spatial), high(temporal), beside(temporal), ahead(temporal), across(temporal);
+    side.cross(spatial, mu, nu, rho);
+    for (int t = 0; t < most_time; ++t) {
+      high.lengthen(temporal);
+      if (t == 0)
+        above.follow(side, time_direction);
+      else
+        above.move(time_direction);
+      ahead.follow(high, mu);
+      beside.follow(high, nu);
+      across.follow(ahead, nu);
+      const auto sum = [&](int slot, const Lines& end, const Lines& start) {
+        return evaluate("loop_sum", {side.now(), end.now(), above.now(), start.now(), LatticeDirection{slot},
+                                     LatticeDirection{time_direction}})[0];
+      };
+      loops[t] += (sum(mu, across, high) + sum(nu, across, high) + 2 * sum(rho, ahead, beside)) / (3 * pairs * sites);
+    }
+  }
+  return loops;
+}
+
+std::vector<double> polyakov_correlator(const LinkField& links, int most_space) {
+  const Lattice& lattice = links.domain().lattice();
+  Lines lines(links);
+  for (int n = 0; n < lattice.global_extent(time_direction); ++n) lines.lengthen(links);
+  std::vector<double> correlator(most_space + 1);
+  Lines ahead(links);
+  for (int mu = 0; mu < time_direction; ++mu)
+    for (int r = 0; r <= most_space; ++r) {
+      if (r == 1)
+        ahead.follow(lines, mu);
+      else if (r > 1)
+        ahead.move(mu);
+      const LinkField& other = r == 0 ? lines.now() : ahead.now();
+      correlator[r] += evaluate("trace_products", {lines.now(), other, LatticeDirection{time_direction}})[0] /
+                       (9 * time_direction * static_cast<double>(lattice.global_sites()));
+    }
+  return correlator;
 }
 
 std::vector<Complex64> polyakov_loops(const LinkField& links) {

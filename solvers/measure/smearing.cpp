@@ -16,11 +16,18 @@ std::string forms_with(std::vector<std::string> forms) {
   return one_of(std::vector<std::string_view>(forms.begin(), forms.end()));
 }
 
-QuarkSmearing smearing_of(const std::string& text, const std::string& said, const std::string& forms) {
+QuarkSmearing one_smearing_of(const std::string& text, const std::string& said, const std::string& forms) {
   const auto [name, numbers] = cut_at_colon(text);
   for (const SmearingKind* kind : listed<SmearingKind>())
     if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, said, form_of(*kind))};
   throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, names_of<SmearingKind>()), forms));
+}
+
+QuarkSmearing smearing_of(const std::string& text, const std::string& said, const std::string& forms) {
+  const std::vector<std::string> parts = split(text, '/');
+  QuarkSmearing all = one_smearing_of(parts[0], said, forms);
+  for (std::size_t n = 1; n < parts.size(); ++n) all.then.push_back(one_smearing_of(parts[n], said, forms));
+  return all;
 }
 
 }  // namespace
@@ -40,6 +47,7 @@ std::string sink_forms() { return forms_with({"point"}); }
 
 void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi) {
   if (how) how.kind->smear(how.values, *links, psi);
+  for (const QuarkSmearing& next : how.then) smear(next, links, psi);
 }
 
 void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, HostSpinor& psi) {

@@ -3,8 +3,10 @@
 /// are points, and of sinks.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/choice.hpp"
 #include "runtime/fields/field.hpp"
@@ -19,6 +21,7 @@ struct SmearingKind {
   ChoiceParameters parameters;
   /// Smears a field of double precision on all sites, in any basis, of any number of right-hand sides.
   void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi);
+  bool antihermitian = false;  ///< others are Hermitian, and those on the same links commute
 };
 template <>
 std::span<const SmearingKind* const> listed<SmearingKind>();
@@ -29,10 +32,17 @@ std::string form_of(const SmearingKind& kind);
 struct QuarkSmearing {
   const SmearingKind* kind = nullptr;
   ChoiceValues values{};
+  std::vector<QuarkSmearing> then{};  ///< what is done to the result, one after the other
 
   explicit operator bool() const { return kind != nullptr; }
+  friend bool operator==(const QuarkSmearing&, const QuarkSmearing&) = default;
+  bool has_derivative() const {
+    return (kind != nullptr && kind->antihermitian) ||
+           std::any_of(then.begin(), then.end(), [](const QuarkSmearing& s) { return s.has_derivative(); });
+  }
 };
-/// `gaussian:w,N`, `jacobi:kappa,N[,norm]`, ...: what SmearingKind says.
+/// `gaussian:w,N`, `jacobi:kappa,N[,norm]`, ...: what SmearingKind says; or several, `gaussian:w,N/derivative:x`, the
+/// first of which is done first.
 /// \throws UsageError any other text.
 QuarkSmearing quark_smearing_of(const std::string& text);
 

@@ -36,6 +36,15 @@ def milc_links(path: Path) -> Array:
     return links
 
 
+def ildg_links(path: Path) -> Array:
+    """Links of an ILDG file in 64 bits, as they are stored."""
+    data = path.read_bytes()
+    extents = {n: int(re.search(rf"<l{n}>(\d+)</l{n}>".encode(), data)[1]) for n in "xyzt"}
+    start = data.index(b"ildg-binary-data") + 128
+    shape = [extents[n] for n in "tzyx"] + [4, 3, 3]
+    return np.frombuffer(data[start : start + 16 * int(np.prod(shape))], ">c16").reshape(shape).astype(complex)
+
+
 def ahead(field: Array, mu: int, steps: int = 1) -> Array:
     """The field at x + steps mu."""
     return np.roll(field, -steps, 3 - mu)

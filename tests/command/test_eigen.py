@@ -6,8 +6,10 @@ import signal
 import subprocess
 import time
 
+import numpy as np
 import pytest
 from conftest import BUILD
+from test_measure import EXAMPLE as MEASURE
 from test_ranks import LAUNCH
 
 GAUGE = ("--gauge", "weak:0.5:4,4,4,4:3")
@@ -188,3 +190,25 @@ def test_damaged_and_missing_files_are_told(quarksmith):
     (quarksmith.folder / "ev.h5").write_bytes(content)
     assert "does not match its checksum" in quarksmith.refuses(*solve, "ev.h5", status=1)
     assert "holds eigenvectors" in quarksmith.refuses("correlators", "ev.h5", "--json", "c.json")
+
+
+def test_measure_begins_with_eigenvectors(quarksmith, tmp_path):
+    """Computed, or those of files; of other links they are refused."""
+    solver = 'kappa = 0.125\ntol = 1e-12\nsolver = "cg"\n'
+    plain = MEASURE.replace(', "weak:0.3:4,4,4,8:2"', "").replace("kappa = 0.12\n", solver)
+    quark = ("--gauge", "weak:0.3:4,4,4,8:1", "--action", "clover", "--csw", "1", "--kappa", "0.125")
+    quarksmith("eigen", *quark, "--count", "12", "--out", "ev_00001.h5")
+    numbers, iterations = {}, {}
+    for key in ("", "deflation = 12\n", 'deflation = "ev"\n'):
+        (tmp_path / "run.toml").write_text(plain.replace(solver, solver + key))
+        quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json", "--overwrite")
+        found = load(tmp_path / "r.json")["configurations"][0]
+        numbers[key] = np.array(found["results"]["kaon"]["values"])
+        iterations[key] = np.array(found["solves"]["values"])[0, 0, :, 0].max()
+        assert np.allclose(numbers[key], numbers[""], rtol=1e-8)
+        assert key == "" or iterations[key] < iterations[""] - 2
+    (tmp_path / "ev_00001.h5").rename(tmp_path / "ev_00002.h5")
+    other = plain.replace("4,4,4,8:1", "4,4,4,8:2").replace(solver, solver + 'deflation = "ev"\n')
+    (tmp_path / "run.toml").write_text(other)
+    error = quarksmith.refuses("measure", "run.toml", "--out", "s.h5")
+    assert "quark 'light': deflation ev_00002.h5: eigenvectors of another operator (gauge_digest is" in error

@@ -1,10 +1,11 @@
-"""Baryons of `quarksmith measure` against Wick contractions in NumPy of propagators in files."""
+"""Correlators of `quarksmith measure` against contractions in NumPy of propagators in files."""
 
 import itertools
 import json
 
 import numpy as np
 import pytest
+from independent import GAMMA, GAMMA5, ahead, hop, ildg_links, on_spins, relative, wilson
 
 h5py = pytest.importorskip("h5py")
 
@@ -14,46 +15,69 @@ for a, b, c in itertools.permutations(range(3)):
 UP, DOWN = 0, 1
 
 
-def gammas():
-    """DeGrand-Rossi, from Pauli matrices."""
-    zero, one = np.zeros((2, 2)), np.eye(2)
-    s1, s2, s3 = np.array([[0, 1], [1, 0]]), np.array([[0, -1j], [1j, 0]]), np.diag([1, -1])
-    block = lambda upper, lower: np.block([[zero, upper], [lower, zero]])  # noqa: E731
-    return block(1j * s1, -1j * s1), block(-1j * s2, 1j * s2), block(1j * s3, -1j * s3), block(one, one)
+GAUGE, ORIGIN = "hot:4,2,4,4:3", [1, 1, 3, 1]
+MASSES = {"u": 0.2, "d": 0.3, "s": 0.5}
 
 
-def propagator(path):
-    """S[x, y, z, t, sink spin, sink colour, source spin, source colour] in the basis where gamma_t is diagonal."""
+def read(path):
+    """S[t, z, y, x, column of the source, sink spin, sink colour], as files have it."""
     with h5py.File(path) as file:
-        columns = [[file[f"column/{s}/{c}"][:] for c in range(3)] for s in range(4)]
-    s = np.moveaxis(np.array(columns), (0, 1), (-2, -1)).transpose(3, 2, 1, 0, 4, 5, 6, 7)
-    x, y, z, t = gammas()
-    r = (x @ y @ z @ t @ t - np.eye(4)) @ x @ z / np.sqrt(2)
+        columns = [file[f"column/{s}/{c}"][:] for s in range(4) for c in range(3)]
+    return np.moveaxis(np.array(columns), 0, 4)
+
+
+def matrices(columns):
+    """S[x, y, z, t, sink spin, sink colour, source spin, source colour]."""
+    s = columns.reshape(*columns.shape[:4], 4, 3, 4, 3)
+    return s.transpose(3, 2, 1, 0, 6, 7, 4, 5)
+
+
+def dirac(s):
+    """In the basis where gamma_t is diagonal."""
+    x, _, z, t = GAMMA
+    r = (GAMMA5 @ t - np.eye(4)) @ x @ z / np.sqrt(2)
     return np.einsum("ia,...icjd,jb->...acbd", r.conj(), s, r)
 
 
-def two_point(wave, quarks, momentum, origin):
-    """<B Bbar> of sum of w eps_abc q1 q2 q3 (flavour, component), with the signs of Grassmann numbers, by t."""
+def summed(sites, momentum):
+    """The sum over space with exp(i p (x - x0)), t from the source."""
+    places = np.stack(np.meshgrid(*(np.arange(n) for n in sites.shape[:3]), indexing="ij"), axis=-1)
+    angle = 2 * np.pi * ((places - ORIGIN[:3]) * momentum / np.array(sites.shape[:3])).sum(axis=-1)
+    return np.roll(np.einsum("xyz,xyzt->t", np.exp(1j * angle), sites), -ORIGIN[3])
+
+
+def two_point(wave, quarks, momentum, replaced=None):
+    """<B Bbar> of sum of w eps_abc q1 q2 q3 (flavour, component), with the signs of Grassmann numbers, by t.
+
+    `replaced` is a flavour and what stands, for one of its quarks after the other, in the place of the propagator.
+    """
     total = 0
     for (w, sink), (v, source) in itertools.product(wave, wave):
         for order in itertools.permutations(range(3)):
             if any(sink[k][0] != source[order[k]][0] for k in range(3)):
                 continue
             sign = np.linalg.det(np.eye(3)[list(order)])
-            s1, s2, s3 = (quarks[sink[k][0]][..., sink[k][1], :, source[order[k]][1], :] for k in range(3))
             ends = "".join("def"[n] for n in order)
-            total = total + w * v * sign * np.einsum(
-                f"abc,def,xyzta{ends[0]},xyztb{ends[1]},xyztc{ends[2]}->xyzt",
-                EPSILON,
-                EPSILON,
-                s1,
-                s2,
-                s3,
-                optimize=True,
-            )
-    sites = np.stack(np.meshgrid(*(np.arange(n) for n in total.shape[:3]), indexing="ij"), axis=-1)
-    angle = 2 * np.pi * ((sites - origin[:3]) * momentum / np.array(total.shape[:3])).sum(axis=-1)
-    return np.roll(np.einsum("xyz,xyzt->t", np.exp(1j * angle), total), -origin[3])
+            for line in [None] if replaced is None else [k for k in range(3) if sink[k][0] == replaced[0]]:
+                lines = [replaced[1] if k == line else quarks[sink[k][0]] for k in range(3)]
+                s1, s2, s3 = (lines[k][..., sink[k][1], :, source[order[k]][1], :] for k in range(3))
+                total = total + w * v * sign * np.einsum(
+                    f"abc,def,xyzta{ends[0]},xyztb{ends[1]},xyztc{ends[2]}->xyzt",
+                    EPSILON,
+                    EPSILON,
+                    s1,
+                    s2,
+                    s3,
+                    optimize=True,
+                )
+    return summed(total, momentum)
+
+
+def meson(s1, s2, sink, source, momentum):
+    """The sum of exp(i p (x - x0)) tr[(gamma_5 S2 gamma_5)^+ G S1 G']."""
+    back = np.einsum("ij,...jcke,kl->...icle", GAMMA5, s2, GAMMA5).conj()
+    sites = np.einsum("xyztacbe,ad,xyztdcfe,fb->xyzt", back, sink, s1, source, optimize=True)
+    return summed(sites, momentum)
 
 
 def orders(flavours, spins):
@@ -80,24 +104,140 @@ WAVES = {
 }
 
 
-def test_baryons_are_wick_contractions(quarksmith, tmp_path):
-    origin, momentum = [1, 2, 3, 2], [1, 0, -1]
-    run = '[configurations]\nfiles = ["hot:4,4,4,4:3"]\n[[source]]\nname = "p"\nat = [1, 2, 3, 2]\n'
-    quarks = {}
-    for flavour, mass in {"u": 0.2, "d": 0.3, "s": 0.5}.items():
-        line = ("--gauge", "hot:4,4,4,4:3", "--mass", mass, "--source", "point:1,2,3,2", "--tol", "1e-12")
+@pytest.fixture
+def solved(quarksmith, tmp_path):
+    """Propagators by flavour, as files have them, and the beginning of a run with the same."""
+    found, run = {}, f'[configurations]\nfiles = ["{GAUGE}"]\n[[source]]\nname = "p"\nat = {ORIGIN}\n'
+    for flavour, mass in MASSES.items():
+        place = ",".join(map(str, ORIGIN))
+        line = ("--gauge", GAUGE, "--mass", mass, "--source", f"point:{place}", "--tol", "1e-12")
         quarksmith("propagator", *line, "--out", f"{flavour}.h5")
-        quarks[flavour] = propagator(tmp_path / f"{flavour}.h5")
+        found[flavour] = read(tmp_path / f"{flavour}.h5")
         run += f'[[quark]]\nname = "{flavour}"\naction = "wilson"\nmass = {mass}\ntol = 1e-12\n'
         run += f'[[propagator]]\nname = "{flavour}"\nquark = "{flavour}"\nsource = "p"\n'
+    return found, run
+
+
+@pytest.fixture
+def links(quarksmith, tmp_path):
+    """Links with the boundary of quarks."""
+    quarksmith("flow", GAUGE, "--time", "0", "--out", "u.ildg")
+    u = ildg_links(tmp_path / "u.ildg")
+    u[-1, ..., 3, :, :] *= -1
+    return u
+
+
+def results(measured, run):
+    """Numbers by correlator and structure, of the first position and momentum."""
+    found = {}
+    for name, result in measured(run).items():
+        if name != "solves":
+            numbers = np.array(result["values"])[0, 0] @ [1, 1j]
+            found[name] = dict(zip(result["structures"].split(), numbers, strict=True))
+    return found
+
+
+def same(found, expected):
+    return np.allclose(found, expected, rtol=1e-8, atol=1e-10 * abs(expected).max())
+
+
+def test_baryons_are_wick_contractions(measured, solved):
+    quarks, run = solved
     names = sorted({name.split("/")[0] for name in WAVES})
     run += '[[correlator]]\nname = "b"\nkind = "baryon"\nquarks = {u = "u", d = "d", s = "s"}\n'
     run += f"interpolators = {json.dumps(names)}\nmomenta = [[1, 0, -1]]\n"
-    (tmp_path / "run.toml").write_text(run)
-    quarksmith("measure", "run.toml", "--out", "r.h5")
-    with h5py.File(tmp_path / "r.h5") as file:
-        data = file["000003"]["b"]
-        found = dict(zip(data.attrs["structures"].split(), data[0, 0], strict=True))
+    found = results(measured, run)["b"]
+    lines = {flavour: dirac(matrices(s)) for flavour, s in quarks.items()}
     for name, wave in WAVES.items():
-        expected = two_point(wave, quarks, np.array(momentum), origin)
-        assert np.allclose(found[name], expected, rtol=1e-8, atol=1e-10 * abs(expected).max()), name
+        assert same(found[name], two_point(wave, lines, np.array([1, 0, -1]))), name
+
+
+def derivative(u, psi, mu):
+    return (hop(u, psi, mu, 1) - hop(u, psi, mu, -1)) / 2
+
+
+def test_mesons_with_derivatives(quarksmith, measured, solved, links, tmp_path):
+    """At the sink of a propagator, once and twice, and at its source."""
+    quarks, run = solved
+    for name, sink in {"dy": "derivative:y", "dxdy": "derivative:y/derivative:x"}.items():
+        run += f'[[propagator]]\nname = "{name}"\nquark = "u"\nsource = "p"\nsink = "{sink}"\n'
+        run += f'[[correlator]]\nname = "{name}"\nkind = "meson"\nquarks = ["{name}", "s"]\n'
+        run += 'gammas = ["gx", "gz,g5"]\nmomenta = [[1, 0, -1]]\n'
+    run += '[[correlator]]\nname = "other"\nkind = "meson"\nquarks = ["u", "d"]\n'
+    found = results(measured, run)
+    s2 = matrices(quarks["s"])
+    once = derivative(links, quarks["u"], 1)
+    for name, s1 in {"dy": once, "dxdy": derivative(links, once, 0)}.items():
+        for structure, ends in {"gx": (GAMMA[0], GAMMA[0]), "gz,g5": (GAMMA[2], GAMMA5)}.items():
+            expected = meson(matrices(s1), s2, *ends, np.array([1, 0, -1]))
+            assert same(found[name][structure], expected), (name, structure)
+    place = ",".join(map(str, ORIGIN))
+    source = ("--source", f"derivative:{place}:z", "--tol", "1e-12", "--out", "z.h5")
+    quarksmith("propagator", "--gauge", GAUGE, "--mass", MASSES["u"], *source)
+    eta = np.zeros_like(once)
+    eta[tuple(ORIGIN[::-1])] = np.eye(12).reshape(12, 4, 3)
+    b = derivative(links, eta, 2)
+    assert relative(wilson(links, read(tmp_path / "z.h5"), MASSES["u"]) - b, b) < 1e-10
+
+
+def inserted(u, s, current, q, time):
+    """A current of momentum q on one time slice, as the source of another propagator."""
+    extent = s.shape[3::-1]
+    places = np.indices(s.shape[:4])[::-1]
+    angle = sum(2 * np.pi * q[mu] * (places[mu] - ORIGIN[mu]) / extent[mu] for mu in range(3))
+    weight = np.where(places[3] == (ORIGIN[3] + time) % extent[3], np.exp(1j * angle), 0)[..., None, None, None]
+    if not isinstance(current, int):
+        return weight * on_spins(current, s)
+    forth = on_spins(np.eye(4) - GAMMA[current], hop(u, s, current, 1))
+    rows = (weight * s).reshape(*s.shape[:4], -1, 3)
+    back = ahead(rows @ u[..., current, :, :].conj(), current, -1).reshape(s.shape)
+    return (on_spins(np.eye(4) + GAMMA[current], back) - weight * forth) / 2
+
+
+def dirac_matrix(u, mass):
+    """The Wilson operator, dense."""
+    sites = np.arange(u[..., 0, 0, 0].size).reshape(u.shape[:4])
+    d = np.zeros((sites.size, 12, sites.size, 12), complex)
+    d[sites.ravel(), :, sites.ravel(), :] = (4 + mass) * np.eye(12)
+    for mu in range(4):
+        links, next_sites = u[..., mu, :, :].reshape(-1, 3, 3), ahead(sites, mu).ravel()
+        for x, (y, link) in enumerate(zip(next_sites, links, strict=True)):
+            d[x, :, y, :] -= np.kron(np.eye(4) - GAMMA[mu], link) / 2
+            d[y, :, x, :] -= np.kron(np.eye(4) + GAMMA[mu], link.conj().T) / 2
+    return d.reshape(12 * sites.size, -1)
+
+
+def solutions(u, mass, sources):
+    """Of several sources of twelve columns."""
+    b = np.stack(sources)
+    columns = np.moveaxis(b, 5, 1).reshape(b.shape[0] * 12, -1)
+    x = np.linalg.solve(dirac_matrix(u, mass), columns.T).T
+    return np.moveaxis(x.reshape(b.shape[0], 12, *b.shape[1:5], 4, 3), 1, 5)
+
+
+CURRENTS = {"V4": GAMMA[3], "A3": GAMMA[2] @ GAMMA5, "T12": GAMMA[0] @ GAMMA[1], "conserved_V1": 0, "conserved_V4": 3}
+
+
+def test_three_point_functions(measured, solved, links):
+    """Of a meson and both quarks in the proton, by solves through the current, not through the sink."""
+    quarks, run = solved
+    q, p, time, separation = [0, 1, -1], [1, 0, -1], 1, 2
+    common = (
+        f"separation = {separation}\nsink_momentum = {p}\nmomenta = [{q}]\ncurrents = {json.dumps(list(CURRENTS))}\n"
+    )
+    run += '[[correlator]]\nname = "meson"\nkind = "three-point"\nof = "meson"\nquarks = ["u", "s"]\ngamma = "g5,gx"\n'
+    run += common
+    for line in "ud":
+        run += f'[[correlator]]\nname = "{line}"\nkind = "three-point"\nof = "baryon"\nline = "{line}"\n'
+        run += 'interpolator = "proton/up"\nquarks = {u = "u", d = "d"}\n' + common
+    run += '[[correlator]]\nname = "s"\nkind = "meson"\nquarks = ["d", "s"]\n'
+    found = results(measured, run)
+    lines = {flavour: dirac(matrices(s)) for flavour, s in quarks.items()}
+    for line in "ud":
+        sources = [inserted(links, quarks[line], current, q, time) for current in CURRENTS.values()]
+        for name, changed in zip(CURRENTS, map(matrices, solutions(links, MASSES[line], sources)), strict=True):
+            expected = two_point(WAVES["proton/up"], lines, np.array(p), (line, dirac(changed)))[separation]
+            assert found[line][name][time] == pytest.approx(expected, rel=1e-7), (line, name)
+            if line == "u":
+                expected = meson(changed, matrices(quarks["s"]), GAMMA5, GAMMA[0], np.array(p))[separation]
+                assert found["meson"][name][time] == pytest.approx(expected, rel=1e-7), name

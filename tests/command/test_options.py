@@ -215,6 +215,8 @@ REFUSED = [
     (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--beta", "nan"), "--beta"),
     (("flow", "unit:4,4,4,4", "--format", "ildg"), "--format"),
     (("flow", "unit:4,4,4,4", "--time", "0.055"), "no multiple of --step"),
+    (("flow", "unit:4,4,4,4", "--tol", "1e-20"), "--tol 1e-20; use at least 1e-12"),
+    (("flow", "unit:4,4,4,4", "--action", "symanzik", "--precision", "single"), "use double"),
     (("flow", "unit:4,4,4,4", "--time", "1e12"), "--time"),
     (("flow", "unit:4,4,4,4", "--time", "inf"), "--time"),
     (("flow", "unit:4,4,4,4", "--precision", "half"), "--precision"),

@@ -12,6 +12,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "runtime/io/lime.hpp"
+#include "runtime/io/record.hpp"
 
 namespace quarksmith::fuzz {
 namespace {
@@ -130,6 +131,28 @@ Original of_columns(const fs::path& folder, std::string name, const PropagatorFo
   return o;
 }
 
+/// Measurements of two configurations.
+Original of_records() {
+  RecordFile file({{"format", "quarksmith measurements 1"}, {"run", R"({"lattice": "4,2,6,2"})"}});
+  for (const int number : {100, 120}) {
+    const HostSpinor column = random_column(static_cast<std::uint64_t>(number));
+    Record record{fmt::format("{:06}", number), {{"number", static_cast<long long>(number)}, {"plaquette", 0.59}}, {}};
+    record.arrays.push_back({"flow", {2, 3}, std::vector<double>{0, 1, 2, 0.5, 1.5, 2.5}, {{"t0", 1.25}}});
+    const auto& numbers = column.site[0];
+    record.arrays.push_back({"pion",
+                             {1, 1, 6, 2},
+                             std::vector<Complex64>(numbers.begin(), numbers.end()),
+                             {{"structures", "1 gx gy gz gt g5"}, {"momenta", std::vector<long long>{0, 0, 1}}}});
+    file.add(record);
+  }
+  Original o;
+  o.name = "measurements";
+  o.gauge = false;
+  o.records = true;
+  o.bytes = std::move(file).bytes();
+  return o;
+}
+
 /// As another program leaves it: the seal is gone.
 Original without_seal(Original o) {
   std::uint64_t length = 0;
@@ -183,6 +206,7 @@ std::vector<Original> corpus(const fs::path& folder) {
   all.push_back(of_columns(folder, "domain-wall-part", {false, 4, true}, 5));
   all.push_back(without_seal(all[all.size() - 5]));
   all.push_back(without_seal(all[all.size() - 3]));
+  all.push_back(of_records());
   return all;
 }
 

@@ -27,7 +27,8 @@ struct Original {
   std::string name;  ///< of the format, as `ildg64`
   std::string bytes;
   Protection protection = Protection::checksum;
-  bool gauge = true;    ///< else a propagator
+  bool gauge = true;  ///< else a propagator, or measurements
+  bool records = false;
   bool part = false;    ///< to be continued, not read
   bool packed = false;  ///< gzipped after it has been changed
   std::optional<GaugeFile> links;
