@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "apps/caller.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/gradient_flow.hpp"
@@ -66,6 +68,7 @@ int run(const FlowOptions& o) {
   measure();
   double seconds = 0;
   for (int n = 1; n <= steps; ++n) {
+    look_for_signals();
     seconds += domain->device().time([&] { flow.step(o.step); });
     if (n % each == 0 || n == steps) measure();
   }
@@ -74,10 +77,11 @@ int run(const FlowOptions& o) {
   if (steps > 0)
     fmt::print("{} steps of {} on {} in {}: {:.6f} s a step\n", steps, o.step, named.gauge.lattice.global_text(),
                o.precision, seconds / steps);
-  if (!o.out.empty()) {
+  if (!o.out.empty() || caller() != nullptr) {
     HostGauge links = flow.links();
     links.phase = named.gauge.phase;
-    write_gauge(o.common.output(o.out), links, format, output_bits(format));
+    if (!o.out.empty()) write_gauge(o.common.output(o.out), links, format, output_bits(format));
+    if (caller() != nullptr) caller()->gauge = std::move(links);
   }
   nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.global_extent()},
                                    {"gauge", named.origin},

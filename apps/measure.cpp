@@ -217,7 +217,7 @@ class Measurements {
       RecordFile file(file_attributes(plan_.keys));
       for (const auto& [name, record] : all) {
         file.add(record);
-        if (!o_.common.json.empty()) json["configurations"].push_back(json_of(record));
+        if (o_.common.reports_wanted()) json["configurations"].push_back(json_of(record));
       }
       bytes = std::move(file).bytes();
     });

@@ -1,0 +1,64 @@
+# The Python package: `quarksmith_module` puts it into BUILD/python/quarksmith. Its module is made of the objects of the
+# command and of python/*.cpp. Where nanobind or the headers of Python are not there, it is left out, and
+# `python_lacks` says why.
+
+set(QUARKSMITH_PYTHON_MODULE "AUTO" CACHE STRING "The Python package: AUTO (if nanobind is found), ON, OFF")
+
+set(python_lacks "QUARKSMITH_PYTHON_MODULE is OFF")
+if(NOT QUARKSMITH_PYTHON_MODULE STREQUAL "OFF")
+  foreach(candidate "${Python_EXECUTABLE}" "${QUARKSMITH_PYTHON}")  # that of pip, which has its own nanobind; ours
+    execute_process(COMMAND "${candidate}" -c "import nanobind, nanobind_backend; print(nanobind.cmake_dir())"
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE nanobind_folder ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(python_lacks "nanobind is missing: `pip install nanobind nanobind-backend` into .venv")
+    if(NOT failed)
+      set(Python_EXECUTABLE "${candidate}" CACHE FILEPATH "Python of the package" FORCE)
+      find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
+      set(python_lacks "the headers of Python are missing: install python3-dev")
+      if(Python_FOUND)
+        find_package(nanobind 3 QUIET CONFIG PATHS "${nanobind_folder}" NO_DEFAULT_PATH)
+        set(python_lacks "nanobind in ${nanobind_folder} is older than 3")
+      endif()
+      if(nanobind_FOUND)
+        set(python_lacks "")
+      endif()
+      break()
+    endif()
+  endforeach()
+endif()
+if(python_lacks)
+  message(STATUS "Python package: not built; ${python_lacks}")
+  if(QUARKSMITH_PYTHON_MODULE STREQUAL "ON")
+    message(FATAL_ERROR "QUARKSMITH_PYTHON_MODULE=ON, but ${python_lacks}")
+  endif()
+  return()
+endif()
+
+set(package "${CMAKE_BINARY_DIR}/python/quarksmith")
+file(GLOB module_sources CONFIGURE_DEPENDS python/*.cpp)
+# One module for all Pythons from 3.11 on.
+nanobind_add_module(quarksmith_module BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.11 ${module_sources}
+                    $<TARGET_OBJECTS:quarksmith_apps>)
+set_target_properties(quarksmith_module PROPERTIES OUTPUT_NAME _quarksmith LIBRARY_OUTPUT_DIRECTORY "${package}"
+                      INSTALL_RPATH "$ORIGIN" UNITY_BUILD ON EXCLUDE_FROM_ALL ON)
+target_compile_features(quarksmith_module PRIVATE cxx_std_20)
+target_compile_options(quarksmith_module PRIVATE -Wall -Wextra)
+target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}")
+target_link_libraries(quarksmith_module PRIVATE quarksmith_library CLI11::CLI11 ${fmt_library}
+                      nlohmann_json::nlohmann_json)
+
+file(GLOB python_files CONFIGURE_DEPENDS python/quarksmith/*.py)
+foreach(file ${python_files})
+  cmake_path(GET file FILENAME name)
+  file(MAKE_DIRECTORY "${package}")
+  file(CREATE_LINK "${file}" "${package}/${name}" SYMBOLIC)
+endforeach()
+# Types of what the module holds and of all commands, from what they say themselves.
+add_custom_command(TARGET quarksmith_module POST_BUILD
+                   COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/python/stubs.py" "${package}" VERBATIM)
+
+install(TARGETS quarksmith_module LIBRARY DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${python_files} "${package}/_quarksmith.pyi" "${package}/commands.pyi" "${package}/py.typed"
+        DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
+if(BUILD_SHARED_LIBS)
+  install(TARGETS quarksmith_library LIBRARY DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
+endif()
