@@ -1,11 +1,10 @@
 # The Python package: `quarksmith_module` puts it into BUILD/python/quarksmith. Its module is made of the objects of the
-# command and of python/*.cpp. Where nanobind or the headers of Python are not there, it is left out, and
-# `python_lacks` says why.
+# command and of python/*.cpp. Where nanobind or the headers of Python are not there, that target says so.
 
-set(QUARKSMITH_PYTHON_MODULE "AUTO" CACHE STRING "The Python package: AUTO (if nanobind is found), ON, OFF")
+option(QUARKSMITH_PYTHON_MODULE "Build the Python package, if nanobind is found" ON)
 
 set(python_lacks "QUARKSMITH_PYTHON_MODULE is OFF")
-if(NOT QUARKSMITH_PYTHON_MODULE STREQUAL "OFF")
+if(QUARKSMITH_PYTHON_MODULE)
   foreach(candidate "${Python_EXECUTABLE}" "${QUARKSMITH_PYTHON}")  # that of pip, which has its own nanobind; ours
     execute_process(COMMAND "${candidate}" -c "import nanobind, nanobind_backend; print(nanobind.cmake_dir())"
                     RESULT_VARIABLE failed OUTPUT_VARIABLE nanobind_folder ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -15,8 +14,9 @@ if(NOT QUARKSMITH_PYTHON_MODULE STREQUAL "OFF")
       find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
       set(python_lacks "the headers of Python are missing: install python3-dev")
       if(Python_FOUND)
-        find_package(nanobind 3 QUIET CONFIG PATHS "${nanobind_folder}" NO_DEFAULT_PATH)
-        set(python_lacks "nanobind in ${nanobind_folder} is older than 3")
+        unset(nanobind_DIR CACHE)
+        find_package(nanobind 3.1 QUIET CONFIG PATHS "${nanobind_folder}" NO_DEFAULT_PATH)
+        set(python_lacks "nanobind in ${nanobind_folder} is older than 3.1")
       endif()
       if(nanobind_FOUND)
         set(python_lacks "")
@@ -27,9 +27,8 @@ if(NOT QUARKSMITH_PYTHON_MODULE STREQUAL "OFF")
 endif()
 if(python_lacks)
   message(STATUS "Python package: not built; ${python_lacks}")
-  if(QUARKSMITH_PYTHON_MODULE STREQUAL "ON")
-    message(FATAL_ERROR "QUARKSMITH_PYTHON_MODULE=ON, but ${python_lacks}")
-  endif()
+  add_custom_target(quarksmith_module COMMAND "${CMAKE_COMMAND}" -E echo "No Python package: ${python_lacks}"
+                    COMMAND "${CMAKE_COMMAND}" -E false VERBATIM)
   return()
 endif()
 
@@ -39,7 +38,10 @@ file(GLOB module_sources CONFIGURE_DEPENDS python/*.cpp)
 nanobind_add_module(quarksmith_module BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.11 ${module_sources}
                     $<TARGET_OBJECTS:quarksmith_apps>)
 set_target_properties(quarksmith_module PROPERTIES OUTPUT_NAME _quarksmith LIBRARY_OUTPUT_DIRECTORY "${package}"
-                      INSTALL_RPATH "$ORIGIN" UNITY_BUILD ON EXCLUDE_FROM_ALL ON)
+                      INSTALL_RPATH "$ORIGIN" UNITY_BUILD ON)
+if(NOT QUARKSMITH_TESTS)
+  set_target_properties(quarksmith_module PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 target_compile_features(quarksmith_module PRIVATE cxx_std_20)
 target_compile_options(quarksmith_module PRIVATE -Wall -Wextra)
 target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}")
