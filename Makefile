@@ -70,7 +70,7 @@ library: generate  ## build the library and the command into BUILD
 
 python: library  ## build the Python package from the same objects, and install it into .venv
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
-	  -C build-dir=$(BUILD) -C cmake.define.QUARKSMITH_TESTS=$(or $(call cached,QUARKSMITH_TESTS),OFF)
+	  -C cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
 	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
 
 beside: setup  # profile BESIDE within BUILD, from the same host objects; its command: BUILD/BESIDE/bin/quarksmith

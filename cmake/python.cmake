@@ -38,7 +38,7 @@ file(GLOB module_sources CONFIGURE_DEPENDS python/*.cpp)
 nanobind_add_module(quarksmith_module BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.11 ${module_sources}
                     $<TARGET_OBJECTS:quarksmith_apps>)
 set_target_properties(quarksmith_module PROPERTIES OUTPUT_NAME _quarksmith LIBRARY_OUTPUT_DIRECTORY "${package}"
-                      INSTALL_RPATH "$ORIGIN" UNITY_BUILD ON)
+                      UNITY_BUILD ON)
 if(NOT QUARKSMITH_TESTS)
   set_target_properties(quarksmith_module PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
@@ -57,10 +57,3 @@ endforeach()
 # Types of what the module holds and of all commands, from what they say themselves.
 add_custom_command(TARGET quarksmith_module POST_BUILD
                    COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/python/stubs.py" "${package}" VERBATIM)
-
-install(TARGETS quarksmith_module LIBRARY DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES ${python_files} "${package}/_quarksmith.pyi" "${package}/commands.pyi" "${package}/py.typed"
-        DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
-if(BUILD_SHARED_LIBS)
-  install(TARGETS quarksmith_library LIBRARY DESTINATION quarksmith COMPONENT python EXCLUDE_FROM_ALL)
-endif()
