@@ -266,7 +266,8 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
-    tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
+    tell_events(
+        r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
 
   void write() const {
