@@ -34,7 +34,7 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full setup generate library beside kernel tune contribute check format install dist bench fuzz clean
+.PHONY: help demo test test-full setup generate library python beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -67,6 +67,11 @@ library: generate  ## build the library and the command into BUILD
 	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS),$(WITHOUT_TESTS)) $(FOR_USE))
 	@grep '^-- Targets' $(BUILD)/configure.log
 	@cmake --build $(BUILD) --target $(if $(filter ON,$(TESTS)),all,quarksmith)
+
+python: library  ## build the Python package from the same objects, and install it into .venv
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
+	  -C cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
+	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
 
 beside: setup  # profile BESIDE within BUILD, from the same host objects; its command: BUILD/BESIDE/bin/quarksmith
 	@mkdir -p $(BUILD)

@@ -21,14 +21,16 @@ std::vector<std::string> choices_of(const std::string& type) {
 }
 
 OptionEntry entry_of(const CLI::Option& o) {
-  OptionEntry e{.names = {},
-                .description = o.get_description(),
-                .type = o.get_type_name(),
-                .fallback = o.get_default_str(),
-                .positional = o.get_positional(),
-                .takes_value = o.get_items_expected_max() > 0,
-                .required = o.get_required(),
-                .choices = {}};
+  OptionEntry e{
+      .names = {},
+      .description = o.get_description(),
+      .type = o.get_type_name(),
+      .fallback = o.get_default_str(),
+      .positional = o.get_positional(),
+      .takes_value = o.get_items_expected_max() > 0,
+      .required = o.get_required(),
+      .several = o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && o.get_items_expected_max() > 1,
+      .choices = {}};
   for (const auto& name : o.get_snames()) e.names.push_back("-" + name);
   for (const auto& name : o.get_lnames()) e.names.push_back("--" + name);
   if (e.positional) e.names = {o.get_name(true)};

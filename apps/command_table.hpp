@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarksmith::apps {
@@ -15,6 +17,7 @@ struct OptionEntry {
   std::vector<std::string> names;  ///< with their dashes, the longest last; of a positional argument its name
   std::string description, type, fallback;
   bool positional, takes_value, required;
+  bool several;                      ///< may be given again
   std::vector<std::string> choices;  ///< values, where only some are possible
 };
 
@@ -22,6 +25,15 @@ struct CommandEntry {
   std::string name, description;
   std::vector<OptionEntry> options;
 };
+
+/// A subcommand and what declares it; running it sets the exit status.
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, int& status);
+  std::string_view leaves = "report";  ///< for a caller, besides a report: `gauge` or `quarks`
+};
+/// All of them.
+std::span<const Command> commands();
 
 /// Options of one command, in the order of their declaration; hidden ones are left out.
 CommandEntry command_entry(const CLI::App& command);

@@ -38,6 +38,7 @@ class Columns {
   void note(int n, const HostSpinor& column, const ColumnReport& report);
   /// Takes it as the sink leaves it.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
+  const QuarkColumns& quark() const { return quark_; }
   nlohmann::ordered_json solves() const;
   /// One line of all of them: iterations, the largest residual, seconds.
   std::string summary() const;

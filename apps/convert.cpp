@@ -13,12 +13,19 @@ struct ConvertOptions {
   int bits = 0;
 };
 
+/// What is to be written: of a caller's links all that is known is what they are.
+GaugeFile file_of(const ConvertOptions& o, const std::optional<Lattice>& lattice) {
+  const HostGauge* found = links_in_memory(o.in);
+  if (found == nullptr) return read_gauge(o.in, lattice, true, o.common.partition());
+  return {.gauge = *found, .format = "in memory", .byte_order = {}, .checks = {}, .notes = {}};
+}
+
 int run(const ConvertOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = output_format(o.out, o.format);
   o.common.claim({{"OUT", o.out}});
-  const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
+  const GaugeFile f = file_of(o, lattice);
   const int bits = output_bits(format, o.bits);
   write_gauge(o.common.output(o.out), f.gauge, format, bits);
   if (const Unitarity u = check_unitarity(f.gauge, o.common.ranks()); !is_su3(u))

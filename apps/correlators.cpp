@@ -88,7 +88,7 @@ void add_correlators(CLI::App& app, int& status) {
   o->common.add_to(*c,
                    CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
-    if (o->correlators.empty() && o->common.json.empty())
+    if (o->correlators.empty() && !o->common.reports_wanted())
       throw UsageError("correlators needs --correlators FILE.json or FILE.csv, or --json FILE");
     if (o->sink == "point") refuse_options(*c, {"--gauge"}, "belongs to a smeared --sink; leave it out");
     o->common.claim({{"--correlators", o->correlators}}, {{"PROPAGATOR", o->file}, {"--gauge", o->gauge}});

@@ -104,7 +104,7 @@ int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
 
 /// Everything that can be said of the options before a file is read.
 void check(const EigenCommand& o, const CLI::App& command) {
-  if (o.out.empty() && o.common.json.empty()) throw UsageError("eigen needs --out FILE.h5, --json FILE, or both");
+  if (o.out.empty() && !o.common.reports_wanted()) throw UsageError("eigen needs --out FILE.h5, --json FILE, or both");
   check_options(command, {listed_name(o.action.info(command)), {}, {"double"}});
   o.action.check(command);
   spectrum_of(o.kind);

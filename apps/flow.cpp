@@ -1,6 +1,8 @@
 // quarksmith flow: the gradient flow of a configuration, with energy density and topological charge.
 #include <fmt/format.h>
 
+#include "apps/caller.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/gradient_flow.hpp"
@@ -40,6 +42,7 @@ int run(const FlowOptions& o) {
   fmt::print("{:>8} {:>16} {:>16} {:>14} {:>14} {:>10}\n", "t", "E (plaquette)", "E (clover)", "t^2 E (plaq)",
              "t^2 E (clover)", "Q");
   const FlowWork work = flow_along(flow, o.schedule, [&](const FlowPoint& p) {
+    look_for_signals();
     points.push_back(p);
     table.push_back(entry(p));
     fmt::print("{:>8.4f} {:>16.10f} {:>16.10f} {:>14.10f} {:>14.10f} {:>10.6f}\n", p.time, p.plaquette_energy,
@@ -56,10 +59,11 @@ int run(const FlowOptions& o) {
   if (work.steps > 0)
     fmt::print("{} steps of the {} flow on {} in {}: {:.6f} s a step\n", work.steps, o.action,
                named.gauge.lattice.global_text(), o.precision, each);
-  if (!o.out.empty()) {
+  if (!o.out.empty() || caller() != nullptr) {
     HostGauge links = flow.links();
     links.phase = named.gauge.phase;
-    write_gauge(o.common.output(o.out), links, format, output_bits(format));
+    if (!o.out.empty()) write_gauge(o.common.output(o.out), links, format, output_bits(format));
+    if (caller() != nullptr) caller()->gauge = std::move(links);
   }
   nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.global_extent()},
                                    {"gauge", named.origin},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "apps/caller.hpp"
 #include "apps/earlier.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
@@ -98,7 +99,7 @@ class HeatbathCommand {
         run_(start_.gauge, domain_, start_.state) {}
 
   int operator()() {
-    if (o_.out.empty()) o_.common.info("configurations are not kept: that takes --out PREFIX");
+    if (o_.out.empty() && caller() == nullptr) o_.common.info("configurations are not kept: that takes --out PREFIX");
     say();
     const double begun = now();
     double longest = 0;
@@ -120,6 +121,7 @@ class HeatbathCommand {
     fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start_.gauge.lattice.text(),
                start_.state.beta, done(), run_.averages().plaquette, each(seconds), domain_->device().name());
     save(seconds);
+    if (caller() != nullptr) caller()->gauge = run_.configuration();
     if (done() == end_) return 0;
     stops_.end();
     if (done() == first_)

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 
+#include "apps/caller.hpp"
 #include "apps/earlier.hpp"
 #include "apps/hmc_file.hpp"
 #include "apps/hmc_report.hpp"
@@ -163,6 +164,7 @@ class HmcRun {
     }
     if (done_ > saved_ || done_ == first) save();
     o_.common.write_json(result_);  // with the time that the last file took
+    if (caller() != nullptr) caller()->gauge = hmc_.links();
     if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
       o_.common.warn(fmt::format("none of {} trajectories was accepted; {}", done_ - first, remedy));
     if (done_ == end_) return 0;
@@ -180,6 +182,7 @@ class HmcRun {
       fmt::print("action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
     entry(done_) = json_of(report, hmc_);
     o_.common.write_json(result_);
+    if (caller() != nullptr) caller()->gauge = hmc_.links();
     return 0;
   }
 

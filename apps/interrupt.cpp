@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "apps/caller.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/text.hpp"
@@ -22,12 +23,19 @@ constexpr unsigned looks_of_ranks = 16;
 /// Of a time limit, kept for files before any has been written: a part of it, but no more than so many seconds.
 constexpr double reserved_part = 0.1, most_reserved = 60;
 
-const double begun = now();
+double begun = now();
 
 // What a signal handler may set and read; signals belong to the whole process.
 volatile std::sig_atomic_t received = 0, allowed = usual_patience, held = 0;
-std::array<std::array<char, 1024>, 2> texts{{{"finished files are kept"}, {}}};  ///< one is read, the other written
+constexpr const char* usual_text = "finished files are kept";
+std::array<std::array<char, 1024>, 2> texts{};  ///< one is read, the other written
 std::atomic<int> text = 0;
+
+/// The signal that has come; a caller's wish to end counts as one.
+int signal_come() {
+  if (received == 0 && caller() != nullptr && caller()->interrupted && caller()->interrupted()) received = SIGINT;
+  return received;
+}
 
 const char* name_of(int signal) { return signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "SIGINT"; }
 
@@ -50,6 +58,7 @@ Interrupted::Interrupted(int signal)
     : Error(fmt::format("ended by {}; {}", name_of(signal), texts[text].data())), status_(128 + signal) {}
 
 void catch_signals() {
+  say_at_end(usual_text);
   struct sigaction action {};
   action.sa_handler = at_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // a second one finds the default
@@ -63,8 +72,14 @@ void catch_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // files beyond the limit of `ulimit -f` are errors, as on a full disk
 }
 
+void begin_anew() {
+  received = 0;
+  begun = now();
+  say_at_end(usual_text);
+}
+
 void look_for_signals() {
-  if (received != 0 && held == 0) throw Interrupted(received);
+  if (held == 0 && signal_come() != 0) throw Interrupted(received);
 }
 
 void say_at_end(const std::string& what) {
@@ -91,10 +106,10 @@ bool Stops::due(double next) {
   if (due_) return true;
   constexpr double by_time = 1000;  // above the number of any signal
   const bool late = limit_ > 0 && now() - begun + next + reserve_ > limit_;
-  const double found = ranks_.largest(received != 0 ? received : late ? by_time : 0);
+  const double found = ranks_.largest(signal_come() != 0 ? received : late ? by_time : 0);
   due_ = found != 0;
   if (due_ && found != by_time) signal_ = static_cast<int>(found);
-  if (due_) alarm(0);  // it has been seen: files are written, however long that takes
+  if (due_ && caller() == nullptr) alarm(0);  // it has been seen: files are written, however long that takes
   return due_;
 }
 

@@ -27,6 +27,9 @@ class Interrupted : public Error {
 /// comes within seconds, at once. A second signal ends it at once too.
 void catch_signals();
 
+/// Forgets signals, and what was told of files, and counts time anew: for the next command of a process.
+void begin_anew();
+
 /// A look. \throws Interrupted a signal has come, and no Stops looks for itself.
 void look_for_signals();
 

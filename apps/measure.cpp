@@ -214,7 +214,7 @@ class Measurements {
         const auto apart = o_.records() / (name + ".h5");
         if (record.name.empty()) record = read_records(apart).records.at(0);
         file.add(record);
-        if (!o_.common.json.empty()) json["configurations"].push_back(json_of(record));
+        if (o_.common.reports_wanted()) json["configurations"].push_back(json_of(record));
         record = {};
       }
       bytes = std::move(file).bytes();

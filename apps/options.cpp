@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 
+#include "apps/caller.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
@@ -96,6 +97,7 @@ std::shared_ptr<Device> CommonOptions::open_device() const {
   if (ranks().size() > 1) check_places(*chosen, *this);
   if (device == "auto" && chosen->name() == "cpu")
     info(fmt::format("no GPU in use: running on {}", chosen->description()));
+  if (caller() != nullptr) caller()->device = chosen->name();
   return chosen;
 }
 
@@ -103,16 +105,30 @@ void CommonOptions::write(const std::filesystem::path& path, const std::string& 
   write_text(output(path), text);
 }
 
+bool CommonOptions::reports_wanted() const { return !json.empty() || caller() != nullptr; }
+
 void CommonOptions::write_json(const nlohmann::ordered_json& result) const {
+  if (caller() != nullptr) caller()->result = result;
   if (!json.empty()) write(json, result.dump(1) + "\n");
 }
 
+namespace {
+
+void tell_line(const std::string& line, bool warning) {
+  if (caller() != nullptr)
+    caller()->tell(line, warning);
+  else
+    fmt::print(stderr, "quarksmith: {}\n", line);
+}
+
+}  // namespace
+
 void CommonOptions::info(const std::string& line) const {
-  if (!quiet && log_level == "info" && ranks().rank() == 0) fmt::print(stderr, "quarksmith: {}\n", line);
+  if (!quiet && log_level == "info" && ranks().rank() == 0) tell_line(line, false);
 }
 
 void CommonOptions::warn(const std::string& line) const {
-  if (log_level != "error" && ranks().rank() == 0) fmt::print(stderr, "quarksmith: {}\n", line);
+  if (log_level != "error" && ranks().rank() == 0) tell_line(line, true);
 }
 
 std::array<double, 4> four_numbers(const std::string& text, const std::string& option) {
@@ -156,6 +172,18 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
   return peer_random_gauge(part, seed);
 }
 
+/// \throws UsageError links of other colours than a command takes, or than were asked for.
+void require_colours(const HostGauge& gauge, const std::string& name, const CommonOptions& common) {
+  if (common.colours > 0 && gauge.colours() != common.colours)
+    throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
+                                 name, gauge.colours(), common.colours));
+  if (gauge.colours() != 3 && common.colours == 0 && !common.takes_any)
+    throw UsageError(
+        fmt::format("{}: its links have {} colours; this command is for three (heatbath, hmc, smear, flow, "
+                    "convert and info take others)",
+                    name, gauge.colours()));
+}
+
 }  // namespace
 
 bool is_generated(const std::string& gauge) {
@@ -163,10 +191,22 @@ bool is_generated(const std::string& gauge) {
   return parts.size() > 1 && made_gauges.contains(parts[0]);
 }
 
+const HostGauge* links_in_memory(const std::string& name) {
+  if (caller() == nullptr) return nullptr;
+  const auto found = caller()->gauges.find(name);
+  return found == caller()->gauges.end() ? nullptr : &found->second;
+}
+
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   if (is_generated(text) && !lattice.empty())
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
+  if (const HostGauge* found = links_in_memory(text)) {
+    if (!lattice.empty())
+      throw UsageError(fmt::format("--lattice {} belongs to files, not to links in memory; leave it out", lattice));
+    require_colours(*found, "the gauge field", common);
+    return {*found, "links in memory"};
+  }
   const Partition partition = common.partition();
   if (is_generated(text)) return {make_gauge(text, partition, common.colours > 0 ? common.colours : 3), text};
   std::error_code ignored;
@@ -180,14 +220,7 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);
-  if (common.colours > 0 && file.gauge.colours() != common.colours)
-    throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
-                                 text, file.gauge.colours(), common.colours));
-  if (file.gauge.colours() != 3 && common.colours == 0 && !common.takes_any)
-    throw UsageError(
-        fmt::format("{}: its links have {} colours; this command is for three (heatbath, hmc, smear, flow, "
-                    "convert and info take others)",
-                    text, file.gauge.colours()));
+  require_colours(file.gauge, text, common);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;
   for (const RecordedCheck& c : file.checks) origin += ", " + c.what + " " + c.recorded;
   if (file.phases_folded) {
@@ -261,7 +294,7 @@ void add_format(CLI::App& command, std::string& format, std::string_view of, int
 Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),
       total_(total),
-      terminal_(isatty(STDERR_FILENO) != 0),
+      terminal_(caller() == nullptr && isatty(STDERR_FILENO) != 0),
       active_(!common.quiet && common.log_level == "info" && common.ranks().rank() == 0),
       start_(now()) {}
 
@@ -288,7 +321,7 @@ void Progress::show(double done, const std::string& note) {
   if (!note.empty()) line += "  " + note;
   if (fraction < 1 && known) line += fmt::format("  {} left", duration_text(passed * (total_ - done) / made));
   if (!terminal_) {
-    fmt::print(stderr, "quarksmith: {}\n", line);
+    tell_line(line, false);
     return;
   }
   const int filled = static_cast<int>(20 * fraction);

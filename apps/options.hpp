@@ -69,7 +69,9 @@ struct CommonOptions {
   DomainPointer open_domain(const Lattice& lattice, int reach = 1) const;
   /// Writes a file that was claimed, on rank 0.
   void write(const std::filesystem::path& path, const std::string& text) const;
-  /// Writes `result` to the file of --json, if one was given.
+  /// Whether there is somebody to tell the result: --json, or a caller.
+  bool reports_wanted() const;
+  /// Tells the caller `result`, and writes it to the file of --json, if one was given.
   void write_json(const nlohmann::ordered_json& result) const;
   /// One line of rank 0 on standard error, unless --quiet or a log level above `info`.
   void info(const std::string& line) const;
@@ -96,7 +98,9 @@ bool is_generated(const std::string& gauge);
 /// What --gauge takes.
 inline constexpr const char* gauge_forms =
     "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED";
-/// This rank's part of one of those.
+/// The field of a caller that has this name; null if there is none.
+const HostGauge* links_in_memory(const std::string& name);
+/// This rank's part of one of those, or of links in memory.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
 /// Adds --allow-non-su3, without which links that are not SU(3) are refused.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "apps/caller.hpp"
 #include "apps/contraction.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
@@ -43,7 +44,7 @@ class Run {
       smeared_ =
           std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
     require_same_unfinished(header_, o.common);
-    store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || !o.common.json.empty(), o.common);
+    store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || o.common.reports_wanted(), o.common);
     if (source_.smearing || sink_)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
@@ -65,6 +66,7 @@ class Run {
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
+    if (caller() != nullptr) caller()->quark = columns_.quark();
     fmt::print("{} on {}\n", columns_.summary(), domain_->device().name());
     return 0;
   }
@@ -236,8 +238,7 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
-    tell_events(
-        reports, [&](int i) { return title(columns[i]); }, o_.common);
+    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
@@ -292,7 +293,7 @@ class Run {
 
 /// Everything that can be said of the options before a file is read.
 void check(const PropagatorOptions& o, const CLI::App& command) {
-  if (o.out.empty() && o.correlators.empty() && o.common.json.empty())
+  if (o.out.empty() && o.correlators.empty() && !o.common.reports_wanted())
     throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
   const ActionInfo& action = o.action.info(command);
   const std::string solver = o.solver.empty() ? default_solver(action) : o.solver;
@@ -302,7 +303,7 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   o.deflate.check();
   if (o.deflate.given())
     refuse_options(command, {"--smear-links"}, "makes other links than those of --deflate; leave one of them out");
-  if (o.correlators.empty() && o.common.json.empty())
+  if (o.correlators.empty() && !o.common.reports_wanted())
     refuse_options(command, {"--sink"},
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
   // Of a finished propagator correlators are made again.
@@ -322,15 +323,7 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--smear-links", o->smear_links,
                 fmt::format("links of the action: {} (default: as they are); sources and sinks use the unsmeared links",
                             link_smearing_forms()));
-  const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
-  c->add_option("--solver", o->solver,
-                fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
-                            one_of(method_names()), fmt::join(by_cg, ", ")));
-  c->add_option(
-       "--precision", o->precision,
-       "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...; auto: "
-       "double-half or double-single, by what is built and what half has met")
-      ->capture_default_str();
+  add_method(*c, o->solver, o->precision);
   o->choices.add_to(*c);
   o->deflate.add_to(*c);
   c->add_option("--batch", o->batch,

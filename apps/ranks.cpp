@@ -59,7 +59,8 @@ bool wants_info(int argc, const char* const* argv) {
 
 std::string count_text(int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
-/// As many threads as there are processors for this rank, unless the environment says how many.
+}  // namespace
+
 void divide_processors(Communicator& ranks, bool tell) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   const ProcessorShare share = processor_share(ranks);
@@ -76,8 +77,6 @@ void divide_processors(Communicator& ranks, bool tell) {
     fmt::print(stderr, "quarksmith: the quota of CPU time is that of {}: {} (OMP_NUM_THREADS sets another number)\n",
                processors, threads);
 }
-
-}  // namespace
 
 void require_same(Communicator& ranks, const std::string& text, const std::string& what, const std::string& remedy) {
   if (ranks.size() == 1) return;

@@ -13,6 +13,9 @@ namespace quarksmith::apps {
 /// the process may start itself anew, so this is the first thing that main does.
 /// \throws UsageError they are not the same command of the same build.
 void join_ranks(int argc, const char* const* argv);
+/// As many threads as there are processors for this rank, unless the environment says how many; says so if that is to
+/// be told and they are fewer than there would be.
+void divide_processors(Communicator& ranks, bool tell);
 /// \throws UsageError a rank has another text than rank 0; `what` names it, `remedy` says what to do.
 void require_same(Communicator& ranks, const std::string& text, const std::string& what, const std::string& remedy);
 /// Prints the error on which a rank ends: once if all have met the same, else which rank it was. If others have not

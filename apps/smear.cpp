@@ -1,6 +1,7 @@
 // quarksmith smear: a configuration with smeared links.
 #include <fmt/format.h>
 
+#include "apps/caller.hpp"
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
@@ -29,7 +30,7 @@ LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
 
 int run(const SmearOptions& o, const CLI::App& command) {
   const LinkSmearing how = smearing_of(o, command);
-  const std::string format = output_format(o.out, o.format);
+  const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   o.common.claim({{"OUT", o.out}});
   const NamedGauge named = open_gauge(o.in, o.lattice, o.common);
   require_su3(named.gauge, o.in, o.allow_non_su3, o.common);
@@ -38,7 +39,8 @@ int run(const SmearOptions& o, const CLI::App& command) {
   const HostGauge smeared = smear(how, named.gauge, domain);
   const double seconds = now() - start;
   const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
-  write_gauge(o.common.output(o.out), smeared, format, output_bits(format, o.bits));
+  if (!o.out.empty()) write_gauge(o.common.output(o.out), smeared, format, output_bits(format, o.bits));
+  if (caller() != nullptr) caller()->gauge = smeared;
   if (o.common.ranks().rank() == 0)
     fmt::print("plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", before.plaquette,
                after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
@@ -63,7 +65,7 @@ void add_smear(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("smear", "Smear the links of a configuration: stout, APE or HYP");
   c->add_option("kind", o->kind, "stout, ape or hyp")->required()->check(CLI::IsMember({"stout", "ape", "hyp"}));
   c->add_option("in", o->in, "configuration, or unit:..., weak:..., hot:... as for propagator")->required();
-  c->add_option("out", o->out, "file to write")->required();
+  c->add_option("out", o->out, "file to write")->required(caller() == nullptr);
   c->add_option("--rho", o->rho, "of stout: U' = exp(rho TA(C U^+)) U")->capture_default_str();
   c->add_option("--alpha", o->alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C")->capture_default_str();
   c->add_option("--hyp", o->hyp, "of hyp: alpha_1,alpha_2,alpha_3")->capture_default_str();

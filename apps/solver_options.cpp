@@ -1,15 +1,30 @@
 #include "apps/solver_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <regex>
 
+#include "apps/action_options.hpp"
 #include "apps/toml_file.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
+
+void add_method(CLI::App& command, std::string& solver, std::string& precision) {
+  const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
+  command.add_option("--solver", solver,
+                     fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
+                                 one_of(method_names()), fmt::join(by_cg, ", ")));
+  command
+      .add_option(
+          "--precision", precision,
+          "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...; auto: "
+          "double-half or double-single, by what is built and what half has met")
+      ->capture_default_str();
+}
 
 void SolverChoices::add_to(CLI::App& c) {
   c.add_option("--even-odd", even_odd, one_of(reduction_names()))->capture_default_str();

@@ -26,6 +26,9 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
 /// On the CPU solves of several are no faster (docs/performance.md): one at a time.
 int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common);
 
+/// Adds --solver, empty for that of the action, and --precision.
+void add_method(CLI::App& command, std::string& solver, std::string& precision);
+
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
   std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",

@@ -1,10 +1,10 @@
 # The library and the command of one rendered profile. Host code and the sources of the command know no kernel: a build
 # folder compiles them once (quarksmith_host, quarksmith_apps), for all profiles that it holds.
 
-# Objects, of position-independent code where a shared library is made of them.
+# Objects of position-independent code: the library, shared or not, and the module of Python are made of the same ones.
 function(quarksmith_objects target)
   add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PRIVATE cxx_std_20)
 endfunction()
 
@@ -19,7 +19,7 @@ function(quarksmith_profile suffix generated tuned folder)
               "${generated}/tables.cpp" "${generated}/actions.cpp" "${tuned}/tuned.cpp" "${list}" ${objects})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-                        POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}"
+                        POSITION_INDEPENDENT_CODE ON
                         ARCHIVE_OUTPUT_DIRECTORY "${folder}" LIBRARY_OUTPUT_DIRECTORY "${folder}")
   target_compile_features(${library} PUBLIC cxx_std_20)
   target_compile_options(${library} PRIVATE -Wall -Wextra)
@@ -33,7 +33,7 @@ function(quarksmith_profile suffix generated tuned folder)
     target_sources(${library} PRIVATE $<TARGET_OBJECTS:quarksmith_${target}_device> ${objects})
     target_link_libraries(${library} PRIVATE ${${target}_libraries})
   endforeach()
-  add_executable(quarksmith${suffix} $<TARGET_OBJECTS:quarksmith_apps>)
+  add_executable(quarksmith${suffix} "${CMAKE_SOURCE_DIR}/apps/main.cpp" $<TARGET_OBJECTS:quarksmith_apps>)
   set_target_properties(quarksmith${suffix} PROPERTIES OUTPUT_NAME quarksmith RUNTIME_OUTPUT_DIRECTORY "${folder}/bin"
                         LINKER_LANGUAGE CXX)
   target_link_libraries(quarksmith${suffix} PRIVATE ${library} CLI11::CLI11 ${fmt_library}

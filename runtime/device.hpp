@@ -69,6 +69,8 @@ class Device {
 
   /// `cpu` or `TARGET:N`.
   virtual std::string name() const = 0;
+  /// Its kind and number as arrays that programs exchange state them (DLDeviceType of DLPack, device_id).
+  virtual std::pair<int, int> exchange_name() const { return {1, 0}; }
   /// Model, memory and instruction set in words.
   virtual std::string description() const = 0;
   /// What tuning evidence records of the device: name, compute capability, versions, clock.

@@ -19,26 +19,26 @@ done
 before=""  # what enables further packages
 case $manager in
   apt-get)
-    packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev"
+    packages="g++ cmake ninja-build git python3-venv python3-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev"
     packages="$packages libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev libeigen3-dev"
     install="apt-get install -y --no-install-recommends"
     before="apt-get update -qq"
     ;;
   dnf)
-    packages="gcc-c++ cmake ninja-build git python3-pip fmt-devel json-devel cli11-devel zlib-devel hdf5-devel"
+    packages="gcc-c++ cmake ninja-build git python3-pip python3-devel fmt-devel json-devel cli11-devel zlib-devel hdf5-devel"
     packages="$packages mpfr-devel gtest-devel openmpi-devel tomlplusplus-devel eigen3-devel"
     install="dnf install -y"
     case $system in
       fedora*) ;;
       # The compiler and Python of Enterprise Linux 9 are too old; most libraries are in EPEL, which needs CRB.
       *)
-        packages="gcc-toolset-13 python3.11 python3.11-pip ${packages#gcc-c++ }"
+        packages="gcc-toolset-13 python3.11 python3.11-pip python3.11-devel ${packages#gcc-c++ }"
         before="dnf install -y dnf-plugins-core epel-release"
         ;;
     esac
     ;;
   zypper)
-    packages="gcc13-c++ cmake ninja git python311 python311-pip fmt-devel nlohmann_json-devel cli11-devel zlib-devel"
+    packages="gcc13-c++ cmake ninja git python311 python311-pip python311-devel fmt-devel nlohmann_json-devel cli11-devel zlib-devel"
     packages="$packages hdf5-devel mpfr-devel gtest openmpi4-devel tomlplusplus-devel eigen3-devel"
     install="zypper --non-interactive install"
     ;;
@@ -85,6 +85,9 @@ lacking() {
   command -v ninja >/dev/null || echo "needs: ninja"
   command -v git >/dev/null || echo "wants: git"
   [ -n "$(python)" ] || echo "needs: Python 3.11 or later with venv (looked for python3, python3.11 to python3.14)"
+  [ -z "$(python)" ] || $(python) -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")))' ||
+    echo "wants: headers of Python (Python.h), for its package"
   if ! command -v cmake >/dev/null; then
     echo "needs: cmake 3.25 or later, and (looked for with it) fmt nlohmann_json Eigen3 CLI11 toml++ zlib HDF5 MPFR"
   elif ! cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 25) }'; then
@@ -180,6 +183,10 @@ if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
     has "jinja2, numpy, matplotlib" || from_system python3-jinja2 python3-numpy python3-matplotlib
     has "jinja2, numpy, matplotlib" ||
       lacks "jinja2, numpy, matplotlib are" "python3-jinja2 python3-numpy python3-matplotlib"
+  fi
+  if [ -e .venv/bin/pip ]; then
+    .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 "nanobind>=3.1" nanobind-backend \
+      scikit-build-core 2>/dev/null || say "goes on without nanobind 3.1: the Python package (docs/python.md) is not built"
   fi
   touch "$ready"
 fi

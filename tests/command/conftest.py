@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -95,6 +96,23 @@ def measured(quarksmith: Command, tmp_path: Path) -> Callable[[str], dict]:
         return json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def package() -> Path:
+    """The folder that holds the Python package."""
+    if not any((BUILD / "python/quarksmith").glob("_quarksmith*.so")):
+        pytest.skip("the Python package is not built; configure.log says why (nanobind, headers of Python)")
+    return BUILD / "python"
+
+
+@pytest.fixture(scope="session")
+def qs(package: Path) -> ModuleType:
+    """The Python package."""
+    sys.path.insert(0, str(package))
+    import quarksmith
+
+    return quarksmith
 
 
 def built_for_cpus(profile: str) -> set[str]:

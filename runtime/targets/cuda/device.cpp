@@ -80,6 +80,7 @@ class CudaDevice final : public Device, public Roofs {
   }
 
   std::string name() const override { return fmt::format("cuda:{}", index_); }
+  std::pair<int, int> exchange_name() const override { return {2, index_}; }
   std::string description() const override {
     return fmt::format("{}, compute capability {}.{}, {} GiB, {} multiprocessors", properties_.name, properties_.major,
                        properties_.minor, properties_.totalGlobalMem >> 30, properties_.multiProcessorCount);

@@ -1,0 +1,43 @@
+/// \file
+/// Commands that another program runs in its own process: what comes from files and goes to them else, it gives and
+/// takes in memory.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "solvers/measure/quark_columns.hpp"
+
+namespace quarksmith::apps {
+
+/// A program that runs commands, and what a command has left for it.
+struct Caller {
+  /// Configurations that options name as they name files.
+  std::map<std::string, HostGauge, std::less<>> gauges;
+  /// Takes the lines that would go to standard error.
+  std::function<void(const std::string& line, bool warning)> tell;
+  /// Whether the program wants the command to end, as at SIGINT; asked often.
+  std::function<bool()> interrupted;
+
+  std::string device;             ///< on which the command computed, as --device names it
+  nlohmann::ordered_json result;  ///< of --json; null without one
+  std::optional<HostGauge> gauge;
+  std::string origin;  ///< of the configuration that it has read
+  std::optional<QuarkColumns> quark;
+};
+
+/// That of the command under way; null for a command line.
+Caller* caller();
+
+/// While it lives, commands are of a caller. A process has one at a time.
+class CalledBy {
+ public:
+  explicit CalledBy(Caller& c);
+  ~CalledBy();
+  CalledBy(const CalledBy&) = delete;
+  CalledBy& operator=(const CalledBy&) = delete;
+};
+
+}  // namespace quarksmith::apps

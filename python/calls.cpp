@@ -1,0 +1,203 @@
+// Calls of commands.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "apps/caller.hpp"
+#include "apps/command_table.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/option_rules.hpp"
+#include "python/solve.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::python {
+namespace {
+
+/// What a command prints, while it runs, instead of on standard output.
+class Printed {
+ public:
+  Printed() : file_(open_memstream(&text_, &size_)), before_(stdout) {
+    if (file_ == nullptr) throw std::bad_alloc();
+    stdout = file_;
+  }
+  ~Printed() {
+    stdout = before_;
+    std::fclose(file_);
+    std::free(text_);
+  }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  std::string text() {
+    std::fflush(file_);
+    return {text_, size_};
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE *file_, *before_;
+};
+
+/// Commands that stay with the shell: they write its own files, or start themselves again.
+bool offered(std::string_view name) { return name != "completion" && name != "man" && name != "sweep"; }
+
+/// Declares them, and says what each leaves.
+std::map<std::string, std::string_view> declare(CLI::App& app, SolveJob& job, int& status) {
+  add_read(app);
+  add_solve(app, job);
+  std::map<std::string, std::string_view> leave = {{"read", "gauge"}, {"solve", "quarks"}};
+  for (const apps::Command& c : apps::commands())
+    if (offered(c.name)) {
+      c.add(app, status);
+      leave.emplace(c.name, c.leaves);
+    }
+  return leave;
+}
+
+/// All that can be called, as JSON.
+std::string table() {
+  apps::Caller caller;
+  const apps::CalledBy of_this(caller);
+  CLI::App app;
+  SolveJob job;
+  int status = 0;
+  const auto leave = declare(app, job, status);
+  auto all = nlohmann::ordered_json::array();
+  for (const apps::CommandEntry& c : apps::command_table(app)) {
+    auto options = nlohmann::ordered_json::array();
+    for (const apps::OptionEntry& o : c.options)
+      options.push_back({{"name", o.names.back()},
+                         {"description", o.description},
+                         {"type", o.type},
+                         {"default", o.fallback},
+                         {"choices", o.choices},
+                         {"positional", o.positional},
+                         {"takes_value", o.takes_value},
+                         {"required", o.required},
+                         {"several", o.several}});
+    all.push_back(
+        {{"name", c.name}, {"description", c.description}, {"leaves", leave.at(c.name)}, {"options", options}});
+  }
+  return all.dump();
+}
+
+/// Whether Python wants the call to end: its handlers of signals run now and then, and may raise.
+class Interruption {
+ public:
+  bool operator()() {
+    constexpr double pause = 0.05;
+    if (const double time = now(); raised_ || time - looked_ >= pause) {
+      looked_ = time;
+      const nb::gil_scoped_acquire gil;
+      if (!raised_ && PyErr_CheckSignals() != 0) raised_.emplace();
+    }
+    return raised_.has_value();
+  }
+  /// Raises what a handler has raised, with what is to be said of it.
+  [[noreturn]] void raise(const char* what) {
+    const nb::gil_scoped_acquire gil;
+    if (nb::hasattr(raised_->value(), "add_note")) raised_->value().attr("add_note")(what);
+    throw nb::python_error(*raised_);
+  }
+
+ private:
+  double looked_ = 0;
+  std::optional<nb::python_error> raised_;
+};
+
+/// `quarksmith flow --help` -> help(quarksmith.flow)
+std::string with_help_of_python(std::string text) {
+  constexpr std::string_view before = "`quarksmith ", after = " --help`";
+  const std::size_t from = text.find(before), to = text.find(after, from == std::string::npos ? 0 : from);
+  if (from == std::string::npos || to == std::string::npos) return text;
+  const std::size_t name = from + before.size();
+  return text.replace(from, to + after.size() - from, "help(quarksmith." + text.substr(name, to - name) + ")");
+}
+
+void parse(CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<const char*> pointers = {"quarksmith"};
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  try {
+    app.parse(static_cast<int>(pointers.size()), pointers.data());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(with_help_of_python(apps::wrong_use(app, error)));
+  }
+}
+
+/// The columns that a command has left, on a device.
+SpinorObject columns_of(const QuarkColumns& quark, const DomainPointer& domain) {
+  HostSpinor column(quark.lattice);
+  const int spins = quark.dirac ? 4 : 1, count = quark.dirac ? 12 : 3 * static_cast<int>(quark.masses.size());
+  SpinorObject made = make_spinors(domain, count, spins);
+  for (int n = 0; n < count; ++n) {
+    if (quark.dirac)
+      quark.dirac->get_column(n, column);
+    else
+      for (std::size_t x = 0; x < column.site.size(); ++x)
+        std::copy_n(quark.staggered[n / 3].site[x][n % 3].data(), 3, column.site.at(x));
+    upload(column, made.field, *made.basis, n);
+  }
+  return made;
+}
+
+/// What comes of a command: its JSON, what it printed, links, quark fields, and why solves failed.
+using Outcome =
+    std::tuple<std::string, std::string, std::optional<GaugeObject>, std::optional<SpinorObject>, std::string>;
+
+Outcome run(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
+            const SpinorObject* b, const nb::callable& tell) {
+  Interruption interruption;
+  const Busy busy;
+  apps::Caller caller;
+  for (const auto& [name, gauge] : gauges) caller.gauges.emplace(name, on_host(*gauge));
+  caller.tell = [&](const std::string& line, bool warning) {
+    const nb::gil_scoped_acquire gil;
+    tell(line, warning);
+  };
+  caller.interrupted = [&] { return interruption(); };
+  const apps::CalledBy of_this(caller);
+  CLI::App app("", "quarksmith");
+  SolveJob job{b, {}, {}};
+  int status = 0;
+  declare(app, job, status);
+  apps::refuse_impossible_numbers(app);
+  Printed printed;
+  try {
+    parse(app, words);
+  } catch (const apps::Interrupted& error) {
+    interruption.raise(error.what());
+  }
+  if (status != 0) throw Error(fmt::format("{} ended with status {}: {}", words[0], status, printed.text()));
+  Outcome out;
+  auto& [json, text, gauge, quarks, failure] = out;
+  json = caller.result.is_null() ? "null" : caller.result.dump();
+  text = printed.text();
+  failure = job.failure;
+  const std::string device = caller.device.empty() ? "auto" : caller.device;
+  if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
+  if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice, device));
+  if (job.x) quarks = std::move(job.x);
+  return out;
+}
+
+}  // namespace
+
+void bind_calls(nb::module_& m) {
+  m.def("table", &table);
+  m.def("run", &run,
+        nb::sig(
+            "def run(words: list[str], gauges: dict[str, GaugeField], rhs: Spinors | None, tell: "
+            "collections.abc.Callable[[str, bool], None]) -> tuple[str, str, GaugeField | None, Spinors | None, str]"),
+        nb::arg("words"), nb::arg("gauges"), nb::arg("rhs").none(), nb::arg("tell"));
+}
+
+}  // namespace quarksmith::python

@@ -1,0 +1,276 @@
+// The module quarksmith._quarksmith: objects and their methods.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "apps/ranks.hpp"
+#include "python/objects.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::python {
+namespace {
+
+using Numbers = nb::ndarray<nb::numpy, std::complex<double>>;
+using GivenNumbers = nb::ndarray<const std::complex<double>, nb::c_contig, nb::device::cpu>;
+
+/// An array of NumPy that owns its numbers.
+template <class T>
+nb::ndarray<nb::numpy, T> array_of(std::unique_ptr<T[]> numbers, const std::vector<std::size_t>& shape) {
+  T* const data = numbers.release();
+  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return {data, shape.size(), shape.data(), owner};
+}
+
+std::size_t product(const std::vector<std::size_t>& shape) {
+  std::size_t n = 1;
+  for (const std::size_t extent : shape) n *= extent;
+  return n;
+}
+
+template <class Object>
+Numbers lexicographic(const Object& object) {
+  const std::vector<std::size_t> shape = lexicographic_shape(object);
+  auto numbers = std::make_unique_for_overwrite<Complex64[]>(product(shape));
+  {
+    const Busy busy;
+    read(object, numbers.get());
+  }
+  return array_of(std::move(numbers), shape);
+}
+
+std::string text_of(const auto& shape) {
+  std::string text;
+  for (const auto n : shape) text += (text.empty() ? "(" : ", ") + std::to_string(n);
+  return text + ")";
+}
+
+template <class Object>
+void assign(Object& object, const GivenNumbers& numbers) {
+  const std::vector<std::size_t> shape = lexicographic_shape(object),
+                                 found(numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim());
+  if (found != shape)
+    throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
+                     " in lexicographic order; reshape it");
+  const Busy busy;
+  write(object, numbers.data());
+}
+
+/// The memory of an object, which lives as long as an array of it.
+nb::object memory_of(nb::handle self, const MemoryView& view) {
+  const auto [kind, number] = view.device->exchange_name();
+  view.device->synchronize();
+  const nb::ndarray<nb::array_api, double> array(view.data, view.shape.size(), view.shape.data(), self, nullptr,
+                                                 nb::dtype<double>(), kind, number);
+  return nb::cast(array);
+}
+
+template <class Object>
+nb::object memory(nb::handle self) {
+  return memory_of(self, view_of(nb::cast<const Object&>(self)));
+}
+
+/// The buffer is that of the array, which NumPy and memoryview take it from.
+template <class Object>
+int get_buffer(PyObject* self, Py_buffer* buffer, int flags) noexcept {
+  buffer->obj = nullptr;
+  try {
+    return PyObject_GetBuffer(memory<Object>(self).ptr(), buffer, flags);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_BufferError, error.what());
+  }
+  return -1;
+}
+
+template <class Object>
+PyType_Slot* slots() {
+  static PyType_Slot all[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer<Object>)}, {0, nullptr}};
+  return all;
+}
+
+/// What fields have in common.
+template <class Object, const Domain& (*domain)(const Object&), int (*lanes)(const Object&)>
+void bind_field(nb::class_<Object>& c) {
+  c.def(
+      "__dlpack__",
+      [](nb::handle self, const nb::kwargs& how) { return memory<Object>(self).attr("__dlpack__")(**how); },
+      nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> typing.Any"));
+  c.def(
+      "__dlpack_device__", [](nb::handle self) { return memory<Object>(self).attr("__dlpack_device__")(); },
+      nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
+  c.def_prop_rw(
+      "report", [](const Object& f) { return f.report.is_valid() ? f.report : nb::object(nb::none()); },
+      [](Object& f, nb::object report) { f.report = std::move(report); },
+      nb::for_getter(nb::sig("def report(self) -> quarksmith.calls.Report")),
+      nb::for_setter(nb::sig("def report(self, report: quarksmith.calls.Report, /) -> None")),
+      "What the call reports that has left it.");
+  c.def("lexicographic", &lexicographic<Object>,
+        "Copy of the numbers, lexicographic: axes (right-hand side,) t, z, y, x, then those of a site.");
+  c.def("assign", &assign<Object>, nb::arg("numbers"), "Takes numbers in the order of lexicographic().");
+  c.def(
+      "sites",
+      [](const Object& f) {
+        std::vector<std::size_t> shape;
+        std::vector<long long> sites;
+        {
+          const Busy busy;
+          sites = sites_of(domain(f), lanes(f), shape);
+        }
+        auto numbers = std::make_unique_for_overwrite<std::int64_t[]>(sites.size());
+        std::copy(sites.begin(), sites.end(), numbers.get());
+        return array_of(std::move(numbers), shape);
+      },
+      "Which site each place of the memory holds, as ((t Z + z) Y + y) X + x, or -1: axes parity, block, place.");
+}
+
+const Domain& domain_of_gauge(const GaugeObject& u) { return u.links.domain(); }
+const Domain& domain_of_spinors(const SpinorObject& f) { return f.field.domain(); }
+int lanes_of_gauge(const GaugeObject& u) { return u.links.lanes(); }
+int lanes_of_spinors(const SpinorObject& f) { return f.field.lanes(); }
+
+nb::tuple extent_of(const Domain& domain) {
+  const Coordinates& e = domain.lattice().extent();
+  return nb::make_tuple(e[0], e[1], e[2], e[3]);
+}
+
+GaugeAverages averages_of(const GaugeObject& u) {
+  const Busy busy;
+  return gauge_averages(u.links);
+}
+
+void bind_lattice(nb::module_& m) {
+  nb::class_<LatticeObject>(m, "Lattice", "Extents x, y, z, t on a device; fields of one lattice go together.")
+      .def(
+          "__init__",
+          [](LatticeObject* self, const Coordinates& extent, const std::string& device) {
+            const Busy busy;
+            new (self) LatticeObject{domain_of(Lattice(extent), device)};
+          },
+          nb::arg("extent"), nb::arg("device") = "auto")
+      .def_prop_ro(
+          "extent", [](const LatticeObject& l) { return extent_of(*l.domain); },
+          nb::sig("def extent(self) -> tuple[int, int, int, int]"), "Extents x, y, z, t.")
+      .def_prop_ro(
+          "device", [](const LatticeObject& l) { return l.domain->device().name(); }, "Name of the device.")
+      .def("__repr__", [](const LatticeObject& l) {
+        return "Lattice(" + text_of(l.domain->lattice().extent()) + ", device='" + l.domain->device().name() + "')";
+      });
+}
+
+void bind_gauge(nb::module_& m) {
+  nb::class_<GaugeObject> c(m, "GaugeField", nb::type_slots(slots<GaugeObject>()),
+                            "Links in double precision on a device; boundary phases are beside them.");
+  c.def_prop_ro(
+       "lattice", [](const GaugeObject& u) { return LatticeObject{u.links.domain_pointer()}; }, "Its lattice.")
+      .def_prop_ro(
+          "colours", [](const GaugeObject& u) { return u.links.colours(); }, "N of SU(N).")
+      .def_prop_ro(
+          "phase", [](const GaugeObject& u) { return u.phase; }, "Phases of the boundary found in a file: x, y, z, t.")
+      .def(
+          "plaquette", [](const GaugeObject& u) { return averages_of(u).plaquette; }, "Average plaquette, 1 for units.")
+      .def(
+          "averages",
+          [](const GaugeObject& u) {
+            const GaugeAverages a = averages_of(u);
+            nb::dict d;
+            d["plaquette"] = a.plaquette;
+            d["space_plaquette"] = a.space_plaquette;
+            d["time_plaquette"] = a.time_plaquette;
+            d["link_trace"] = a.link_trace;
+            return d;
+          },
+          nb::sig("def averages(self) -> dict[str, float]"), "Averages of plaquettes and of Re tr U / N.");
+  bind_field<GaugeObject, domain_of_gauge, lanes_of_gauge>(c);
+}
+
+void bind_spinors(nb::module_& m) {
+  nb::class_<SpinorObject> c(m, "Spinors", nb::type_slots(slots<SpinorObject>()),
+                             "Right-hand sides, sources or quark fields in double precision on a device.");
+  c.def(
+       "__init__",
+       [](SpinorObject* self, const LatticeObject& lattice, int rhs, int spins) {
+         const Busy busy;
+         new (self) SpinorObject(make_spinors(lattice.domain, rhs, spins));
+       },
+       nb::arg("lattice"), nb::arg("rhs") = 1, nb::arg("spins") = 4, "Zero; spins=1 of staggered quarks.")
+      .def_prop_ro(
+          "lattice", [](const SpinorObject& f) { return LatticeObject{f.field.domain_pointer()}; }, "Its lattice.")
+      .def_prop_ro(
+          "rhs", [](const SpinorObject& f) { return f.field.rhs(); }, "How many there are.")
+      .def_prop_ro(
+          "spins", [](const SpinorObject& f) { return f.field.spins(); }, "4, or 1 of staggered quarks.")
+      .def_prop_ro(
+          "basis", [](const SpinorObject& f) { return std::string(f.basis->name); },
+          "Gamma basis of the memory; lexicographic() has degrand_rossi.")
+      .def(
+          "copy",
+          [](const SpinorObject& f) {
+            const Busy busy;
+            return copy(f);
+          },
+          "Another field with the same numbers.");
+  bind_field<SpinorObject, domain_of_spinors, lanes_of_spinors>(c);
+}
+
+void bind_source(nb::module_& m) {
+  m.def(
+      "source",
+      [](const LatticeObject& lattice, const std::string& source, int spins) {
+        const Busy busy;
+        return python::source(lattice.domain, nullptr, source, spins);
+      },
+      nb::arg("lattice"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4,
+      "A source in all spins and colours, as the option --source of the command names it.");
+  m.def(
+      "source",
+      [](const GaugeObject& gauge, const std::string& source, int spins) {
+        const Busy busy;
+        return python::source(gauge.links.domain_pointer(), &gauge, source, spins);
+      },
+      nb::arg("gauge"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4, "The same, smeared ones too.");
+}
+
+/// Declares an exception of Python for errors of a kind.
+template <class Kind>
+nb::object bind_error(nb::module_& m, const char* name, nb::handle base, const char* what) {
+  nb::exception<Kind> error(m, name, base);
+  error.attr("__doc__") = what;
+  return error;
+}
+
+/// Each kind is the one that Python knows as well, where it has one. Those registered last are tried first.
+void bind_errors(nb::module_& m) {
+  const auto and_also = [](nb::handle first, PyObject* second) { return nb::make_tuple(first, nb::handle(second)); };
+  const nb::object error = bind_error<Error>(m, "Error", PyExc_RuntimeError, "Something failed.");
+  const nb::object usage = bind_error<UsageError>(m, "UsageError", and_also(error, PyExc_ValueError),
+                                                  "Something impossible or contradictory was asked for.");
+  bind_error<UnknownName>(m, "UnknownName", usage, "A name that does not exist.");
+  bind_error<WrongLattice>(m, "WrongLattice", usage, "Impossible extents, or fields of different lattices.");
+  bind_error<MissingKernel>(m, "MissingKernel", usage, "The build lacks a kernel; the text is the row to add.");
+  bind_error<NotSU3>(m, "NotSU3", usage, "Links are not SU(3) where they must be.");
+  bind_error<BadData>(m, "BadData", error, "Numbers that are not finite.");
+  bind_error<OutOfMemory>(m, "OutOfMemory", and_also(error, PyExc_MemoryError), "Too little memory.");
+}
+
+}  // namespace
+
+void bind_objects(nb::module_& m) {
+  bind_errors(m);
+  bind_lattice(m);
+  bind_gauge(m);
+  bind_spinors(m);
+  bind_source(m);
+}
+
+}  // namespace quarksmith::python
+
+NB_MODULE(_quarksmith, m) {
+  m.doc() = "Fields and commands of Quarksmith.";
+  m.attr("version") = QUARKSMITH_VERSION;
+  quarksmith::python::bind_objects(m);
+  quarksmith::python::bind_calls(m);
+  quarksmith::apps::divide_processors(*quarksmith::Communicator::self(), false);
+}

@@ -1,0 +1,202 @@
+#include "python/objects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/order.hpp"
+#include "runtime/ranks/communicator.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
+
+namespace quarksmith::python {
+namespace {
+
+std::mutex one_at_a_time;
+thread_local bool inside = false;
+
+}  // namespace
+
+Busy::Busy() : lock_(one_at_a_time, std::defer_lock) {
+  if (inside) throw UsageError("quarksmith was called from a function that it calls itself; do that after the call");
+  lock_.lock();
+  inside = true;
+  if (const int ranks = Communicator::world()->size(); ranks > 1) {
+    inside = false;
+    throw UsageError(fmt::format(
+        "{} ranks were started, and from Python there is one; start it without mpirun, or use the command", ranks));
+  }
+}
+
+Busy::~Busy() { inside = false; }
+
+std::shared_ptr<Device> device_named(const std::string& name) {
+  // Kept for ever: at the end of the process what devices need may be gone.
+  static auto& kept = *new std::map<std::string, std::shared_ptr<Device>>;
+  if (const auto found = kept.find(name); found != kept.end()) return found->second;
+  std::shared_ptr<Device> device = Device::select(name);
+  device = kept.try_emplace(device->name(), device).first->second;
+  return kept.try_emplace(name, device).first->second;
+}
+
+DomainPointer domain_of(const Lattice& lattice, const std::string& device) {
+  return std::make_shared<Domain>(lattice, device_named(device));
+}
+
+const BasisInfo& usual_basis() { return find_basis(SolveSettings().basis); }
+
+GaugeObject on_device(const HostGauge& gauge, DomainPointer domain) {
+  return {upload(gauge, std::move(domain), find_precision("double"), full_storage(gauge.colours())), gauge.phase};
+}
+
+HostGauge on_host(const GaugeObject& gauge) {
+  HostGauge u = download(gauge.links);
+  u.phase = gauge.phase;
+  return u;
+}
+
+SpinorObject make_spinors(DomainPointer domain, int rhs, int spins) {
+  if (spins != 4 && spins != 1) throw UsageError(fmt::format("spins={}; use 4, or 1 of staggered quarks", spins));
+  SpinorField field(std::move(domain), find_precision("double"), Subset::full, rhs, spins);
+  field.fill(0);
+  return {std::move(field), &usual_basis()};
+}
+
+SpinorObject source(const DomainPointer& domain, const GaugeObject* gauge, const std::string& text, int spins) {
+  const Lattice& lattice = domain->lattice();
+  const SourceSettings settings = source_of(text, lattice);
+  if (settings.smearing && spins == 1)
+    throw UsageError(
+        fmt::format("source {}: smearing is for Dirac spinors; with spins=1 use {}", text, source_forms(1)));
+  if (settings.smearing && gauge == nullptr)
+    throw UsageError(fmt::format("source {}: smearing needs links; pass the gauge field, not its lattice", text));
+  SpinorObject made = make_spinors(domain, 3 * spins, spins);
+  for (int n = 0; n < made.field.rhs(); ++n)
+    upload(make_source(settings, lattice, spins == 4 ? n / 3 : 0, n % 3), made.field, *made.basis, n);
+  if (settings.smearing) {
+    const HostGauge u = on_host(*gauge);
+    const auto links =
+        std::make_shared<LinkField>(upload(u, domain, find_precision("double"), find_storage(default_links(u))));
+    for (int n = 0; n < made.field.rhs(); ++n) {
+      SpinorField one = made.field.columns(n, 1);
+      smear(settings.smearing, links, one);
+    }
+  }
+  return made;
+}
+
+SpinorObject copy(const SpinorObject& from) {
+  SpinorObject made{from.field.like(), from.basis};
+  made.field.copy_from(from.field);
+  return made;
+}
+
+void move_columns(const SpinorObject& from, SpinorObject& to) {
+  if (from.basis == to.basis && alike(from.field.domain(), to.field.domain())) return to.field.copy_from(from.field);
+  HostSpinor column(from.field.domain().lattice(), from.field.colours());
+  for (int n = 0; n < from.field.rhs(); ++n) {
+    download(from.field, column, *from.basis, n);
+    upload(column, to.field, *to.basis, n);
+  }
+}
+
+namespace {
+
+/// Axes of what a site holds, of blocks of sites, and of the real and imaginary part, in the order of the memory.
+std::vector<std::size_t> shape_of(const MemoryOrder& order, std::vector<std::size_t> before,
+                                  std::initializer_list<int> site) {
+  before.push_back(std::size_t(order.parities));
+  before.push_back(std::size_t(order.short_vectors ? order.padded() / site_block : order.blocks));
+  for (const int n : site) before.push_back(std::size_t(n));
+  before.push_back(order.short_vectors ? site_block : 2);
+  before.push_back(std::size_t(order.short_vectors ? 2 : order.lanes));
+  return before;
+}
+
+/// Coordinates t, z, y, x.
+std::vector<std::size_t> axes_of(const Lattice& lattice, std::vector<std::size_t> before) {
+  for (int mu = directions - 1; mu >= 0; --mu) before.push_back(std::size_t(lattice.extent(mu)));
+  return before;
+}
+
+}  // namespace
+
+MemoryView view_of(const SpinorObject& f) {
+  return {f.field.operand().data,
+          shape_of(order_of(f.field), {std::size_t(f.field.rhs())}, {f.field.spins(), f.field.colours()}),
+          &f.field.device()};
+}
+
+MemoryView view_of(const GaugeObject& u) {
+  const int n = u.links.colours();
+  return {u.links.operand().data, shape_of(order_of(u.links), {}, {directions, n, n}), &u.links.domain().device()};
+}
+
+std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape) {
+  const Memory& numbers = domain.site_numbers(lanes);
+  std::vector<long long> sites(numbers.bytes() / sizeof(long long));
+  domain.device().download(sites.data(), numbers.data(), numbers.bytes());  // nowhere has all bits: -1
+  const std::size_t inside = domain.device().short_vectors() ? site_block : std::size_t(lanes);
+  shape = {2, sites.size() / 2 / inside, inside};
+  return sites;
+}
+
+std::vector<std::size_t> lexicographic_shape(const SpinorObject& f) {
+  auto shape = axes_of(f.field.domain().lattice(), {std::size_t(f.field.rhs())});
+  if (f.field.spins() > 1) shape.push_back(std::size_t(f.field.spins()));
+  shape.push_back(std::size_t(f.field.colours()));
+  return shape;
+}
+
+std::vector<std::size_t> lexicographic_shape(const GaugeObject& u) {
+  auto shape = axes_of(u.links.domain().lattice(), {});
+  const auto n = std::size_t(u.links.colours());
+  shape.insert(shape.end(), {directions, n, n});
+  return shape;
+}
+
+namespace {
+
+/// Calls visit(column, numbers of a site on the host, the same in an array).
+template <class Array, class Visit>
+void for_each_site(const SpinorObject& f, int n, HostSpinor& column, Array* array, const Visit& visit) {
+  const std::size_t each = std::size_t(f.field.spins() * f.field.colours()), sites = column.site.size();
+  Array* const first = array + std::size_t(n) * sites * each;
+#pragma omp parallel for schedule(static)
+  for (std::size_t x = 0; x < sites; ++x) visit(column.site.at(x), first + x * each, each);
+}
+
+}  // namespace
+
+void read(const SpinorObject& f, Complex64* to) {
+  HostSpinor column(f.field.domain().lattice(), f.field.colours());
+  for (int n = 0; n < f.field.rhs(); ++n) {
+    download(f.field, column, *f.basis, n);
+    for_each_site(f, n, column, to,
+                  [](const Complex64* site, Complex64* out, std::size_t each) { std::copy_n(site, each, out); });
+  }
+}
+
+void write(SpinorObject& f, const Complex64* from) {
+  HostSpinor column(f.field.domain().lattice(), f.field.colours());
+  for (int n = 0; n < f.field.rhs(); ++n) {
+    for_each_site(f, n, column, from,
+                  [](Complex64* site, const Complex64* in, std::size_t each) { std::copy_n(in, each, site); });
+    upload(column, f.field, *f.basis, n);
+  }
+}
+
+void read(const GaugeObject& u, Complex64* to) {
+  const HostGauge links = download(u.links);
+  std::copy_n(links.site.at(0), links.site.size() * links.site.each(), to);
+}
+
+void write(GaugeObject& u, const Complex64* from) {
+  const int each = directions * u.links.colours() * u.links.colours();
+  upload_each(u.links, [&](long long site, Complex64* to) { std::copy_n(from + site * each, each, to); });
+  u.links.changed();
+}
+
+}  // namespace quarksmith::python

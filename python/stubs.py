@@ -1,0 +1,73 @@
+"""Writes the types of the package into its folder: those of the module and those of the commands, as they say them."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HEAD = '''"""A function for each command."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ._quarksmith import GaugeField, Spinors
+from .calls import Report
+
+Text = str | os.PathLike[str]
+Values = Text | complex | Sequence[float] | Sequence[complex] | Sequence[str]
+'''
+LEAVES = {"gauge": "GaugeField", "quarks": "Spinors", "report": "Report"}
+
+
+def type_of(option: Any) -> str:
+    """What an option takes."""
+    if option.kind == "flag":
+        return "bool"
+    if option.choices:
+        values = option.choices if option.kind == "TEXT" else [int(c) for c in option.choices]
+        return f"Literal[{', '.join(map(repr, values))}]"
+    if option.kind in ("FLOAT", "INT", "UINT"):
+        return {"FLOAT": "float"}.get(option.kind, "int")
+    return "Mapping[str, Values] | Sequence[str]" if option.several else "Values"
+
+
+def stub(command: Any) -> str:
+    """The declaration of a command."""
+    options = {o.name: o for o in command.options}
+    lines, named = [], False
+    for name, p in command.signature().parameters.items():
+        if p.kind is p.KEYWORD_ONLY and not named:
+            lines.append("    *,")
+            named = True
+        kind = type_of(options[name]) if name in options else "Spinors"
+        if name in ("gauge", "in_"):
+            kind = "GaugeField | Text"
+        if p.default is p.empty:
+            lines.append(f"    {name}: {kind},")
+        else:
+            lines.append(f"    {name}: {kind}{' | None' if p.default is None else ''} = {p.default!r},")
+    doc = "\n".join(f"    {line}".rstrip() for line in command.doc().replace("\\", "\\\\").splitlines())
+    lines = [f"def {command.name}(", *lines, f") -> {LEAVES[command.leaves]}:"]
+    return "\n".join([*lines, f'    """{doc.strip()}\n    """', "    ...", ""])
+
+
+def main(package: Path) -> None:
+    """Writes them."""
+    sys.path.insert(0, str(package.parent))
+    from quarksmith.commands import TABLE
+
+    names = "\n".join(f'    "{c.name}",' for c in TABLE)
+    text = f"{HEAD}\n__all__ = [\n{names}\n]\n\n" + "\n".join(stub(c) for c in TABLE)
+    (package / "commands.pyi").write_text(text)
+    (package / "py.typed").write_text("")
+    arguments = ["-m", "quarksmith._quarksmith", "-o", str(package / "_quarksmith.pyi")]
+    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-i", package.parent, *arguments], check=True)
+    module = package / "_quarksmith.pyi"
+    device = "    def __dlpack_device__(self) -> tuple[int, int]: ...\n"
+    buffer = "    def __buffer__(self, flags: int, /) -> memoryview: ...\n"  # a slot, which nanobind does not list
+    module.write_text(module.read_text().replace(device, f"{device}\n{buffer}"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).absolute())
