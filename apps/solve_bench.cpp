@@ -55,6 +55,8 @@ struct TimedSolve {
     return sum;
   }
   double gflops() const { return reports[0].gflops; }
+  /// Of solvers that learn from one right-hand side for the next.
+  std::optional<Saving> saving() const { return saving_of(reports); }
   bool converged() const {
     return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
   }
@@ -196,7 +198,11 @@ class Bench {
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
-    return {[=](TimedSolve& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
+    return {[=](TimedSolve& row) {
+              solver->forget();  // a repeat is to do the same
+              row.reports = solver->solve_all(*x, *b);
+            },
+            [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
@@ -266,6 +272,7 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
+    if (const auto saving = r.saving()) fmt::print("  {}\n", text_of(*saving));
     tell_events(
         r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
@@ -298,6 +305,7 @@ class Bench {
                              {"host_share", r.host_share},
                              {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
+      if (const auto saving = r.saving()) j["solves"].back()["saving"] = json_of(*saving);
       for (const ShiftReport& k : r.shifts)
         j["solves"].back()["shifts"].push_back({{"shift", k.shift},
                                                 {"iterations", k.iterations},
@@ -344,14 +352,13 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
     std::vector<std::string_view> others = {
         "--solver",     "--tol",    "--max-iterations", "--criterion", "--repeat", "--history",
         "--look-ahead", "--shifts", "--updates",        "--delta",     "--csv",    "--preconditioner"};
-    for (const MethodKind* kind : listed<MethodKind>())
-      if (!kind->number.option.empty()) others.push_back(kind->number.option);
+    for (const MethodOption& o : method_options()) others.push_back(o.number->option);
     refuse_options(command, others, "belongs to solves, and --operator makes none; leave one of them out");
   }
   if (std::all_of(solvers.begin(), solvers.end(), [](const std::string& s) { return s == "multishift"; }))
     refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
   o.action.check(command);
-  o.choices.check();
+  o.choices.check(solvers);
   o.deflate.check();
   criterion_of(o.criterion);
   o.common.claim({{"--csv", o.csv}, {"--history", o.history}}, {{"--gauge", o.action.gauge}});

@@ -1,0 +1,253 @@
+#include "solvers/krylov/eigcg.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/clock.hpp"
+#include "solvers/krylov/column.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// What of a vector is not in U already, below which it adds nothing.
+constexpr double least_rest = 1e-4;
+/// Reduction of a residual after which one that was deflated by approximate vectors is deflated anew.
+constexpr double deflated_reduction = 1e-5;
+
+/// Ritz vectors of the `keep` least values of T and of T without its last row, orthonormalised.
+Dense ritz_pairs(const Dense& t, int keep) {
+  const Eigen::Index m = t.rows();
+  Eigen::MatrixXcd both = Eigen::MatrixXcd::Zero(m, 2 * keep);
+  both.leftCols(keep) = eigen_of(t).vectors.leftCols(keep);
+  both.block(0, keep, m - 1, keep) = eigen_of(t.topLeftCorner(m - 1, m - 1)).vectors.leftCols(keep);
+  const Eigen::HouseholderQR<Eigen::MatrixXcd> qr(both);
+  return qr.householderQ() * Eigen::MatrixXcd::Identity(m, 2 * keep);
+}
+
+}  // namespace
+
+EigenConjugateGradients::EigenConjugateGradients(const ImproverSetting& s, int search, int keep)
+    : CycleSolver(s),
+      hermitian_(s.hermitian),
+      search_(search),
+      keep_(keep),
+      outer_block_(s.outer, std::size_t(BlockBlas::padded(keep)) * BlockBlas::padded(keep)),
+      block_(s.inner, std::size_t(BlockBlas::padded(search)) * BlockBlas::padded(2 * keep)),
+      y_(s.inner.field()),
+      r_(y_.like()),
+      z_(y_.like()),
+      p_(y_.like()),
+      q_(y_.like()),
+      w_(s.inner.field(BlockBlas::padded(1))),
+      before_(y_.like()),
+      v_(s.inner.field(BlockBlas::padded(search))),
+      rotated_(s.inner.field(BlockBlas::padded(2 * keep))),
+      s_(s.outer.field(BlockBlas::padded(1))) {
+  for (SpinorField* f : {&v_, &rotated_, &w_, &s_}) f->fill(0);
+}
+
+void EigenConjugateGradients::forget() {
+  u_.clear();
+  h_.resize(0, 0);
+}
+
+void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Course& course) {
+  const bool deflated = vectors() > 0, full = vectors() + keep_ > most_sources * keep_;
+  deflate(d, r, course);
+  const double norm = begin(r, course);
+  // With Criterion::normal a Hermitian A has no A r at hand: its residual has to fall as that of the criterion.
+  double goal = course.target();
+  if (hermitian_ && course.normal()) goal = norm * 0.8 * course.tolerance / course.result.measured;
+  goal = std::max({goal, least_ * norm, deflated ? deflated_reduction * norm : 0});
+  iterate(course, goal, course.first && !full);
+  SpinorField correction = s_.columns(0, 1), sum = d.columns(0, 1);
+  convert_(y_, correction);
+  blas_.axpby(1.0, correction, 1.0, sum);
+  if (course.first && !full) harvest(course);
+}
+
+/// d = U (U^+ H U)^-1 U^+ A^+ r, and r becomes r - A d.
+void EigenConjugateGradients::deflate(SpinorField& d, SpinorField& r, Course& course) {
+  d.fill(0);
+  if (vectors() == 0) return;
+  SpinorField s = s_.columns(0, 1), residual = r.columns(0, 1);
+  hermitian_ ? s.copy_from(residual) : outer_->apply(s, residual, Dagger::yes);
+  Eigen::MatrixXcd c(vectors(), 1);
+  for (const Part& u : u_) c.middleRows(u.first, u.count) = outer_block_.dot(u.vectors, u.count, s_, 1);
+  const double start = now();
+  c = Eigen::LLT<Eigen::MatrixXcd>(h_).solve(c).eval();
+  host_seconds_ += now() - start;
+  for (const Part& u : u_) {
+    const Dense own = c.middleRows(u.first, u.count);
+    outer_block_.stage({&own});
+    outer_block_.update(u.vectors, d, d, own);
+  }
+  outer_->apply(s, d.columns(0, 1), Dagger::no);
+  blas_.axpby(-1.0, s, 1.0, residual);
+  course.result.exact_applications += hermitian_ ? 1 : 2;
+}
+
+/// \return the residual that the goal of an iteration is compared with.
+double EigenConjugateGradients::begin(const SpinorField& r, Course& course) {
+  SpinorField s = s_.columns(0, 1);
+  const SpinorField residual = r.columns(0, 1);
+  hermitian_ ? s.copy_from(residual) : outer_->apply(s, residual, Dagger::yes);
+  course.result.exact_applications += hermitian_ ? 0 : 1;
+  convert_(s, z_);
+  convert_(residual, r_);
+  y_.fill(0);
+  p_.fill(0);
+  active_ = 0;
+  restarted_ = false;
+  t_ = Dense::Zero(search_, search_);
+  return std::sqrt(blas_.norm2(course.normal() ? s : residual));
+}
+
+/// Conjugate gradients until the residual is the goal. \param collects V and T are wanted.
+void EigenConjugateGradients::iterate(Course& course, double goal, bool collects) {
+  double zz = inner_blas_.norm2(z_), beta = 0, alpha_before = 1, least = INFINITY;
+  int least_at = course.result.iterations;
+  while (zz > 0 && std::isfinite(zz) && !course.at_limit()) {
+    if (collects) collect(std::sqrt(zz));
+    inner_blas_.axpby(1.0, z_, beta, p_);  // p = z + beta p
+    const double curvature = apply(course);
+    if (!(curvature > 0)) {
+      course.result.events.push_back({course.result.iterations, "breakdown: (p, H p) is not positive; the cycle ends"});
+      if (collects) --active_;
+      return;
+    }
+    const double alpha = zz / curvature;
+    if (collects) set_row(1 / alpha + beta / alpha_before, beta, std::sqrt(zz));
+    inner_blas_.axpby(alpha, p_, 1.0, y_);
+    inner_blas_.axpby(-alpha, q_, 1.0, z_);
+    const double next = inner_blas_.norm2(z_);
+    double norm = std::sqrt(next);
+    if (!hermitian_) {
+      inner_blas_.axpby(-alpha, w_.columns(0, 1), 1.0, r_);
+      if (!course.normal()) norm = std::sqrt(inner_blas_.norm2(r_));
+    }
+    course.count(norm);
+    beta = next / zz;
+    zz = next;
+    alpha_before = alpha;
+    if (collects && active_ < search_) t_(active_ - 1, active_) = t_(active_, active_ - 1) = -std::sqrt(beta) / alpha;
+    if (norm < 0.5 * least) least = norm, least_at = course.result.iterations;
+    if (!(norm > goal) || course.result.iterations - least_at > patience) return;
+    if (collects && active_ == search_) restart();
+  }
+}
+
+/// q = H p. \return (p, H p)
+double EigenConjugateGradients::apply(Course& course) {
+  course.result.applications += hermitian_ ? 1 : 2;
+  if (hermitian_) {
+    inner_->apply(q_, p_, Dagger::no);
+    return inner_blas_.dot(p_, q_).real();
+  }
+  SpinorField w = w_.columns(0, 1);
+  inner_->apply(w, p_, Dagger::no);
+  inner_->apply(q_, w, Dagger::yes);
+  return inner_blas_.norm2(w);
+}
+
+/// z becomes a vector of V.
+void EigenConjugateGradients::collect(double norm) {
+  SpinorField v = v_.columns(active_++, 1);
+  inner_blas_.scale(1 / norm, z_, v);
+}
+
+/// The elements of T of the last vector of V: its own, and after a restart those with the others, H z = H p - beta H
+/// p'.
+void EigenConjugateGradients::set_row(double diagonal, double beta, double norm) {
+  const int last = active_ - 1;
+  t_(last, last) = diagonal;
+  if (!std::exchange(restarted_, false)) return;
+  inner_blas_.axpby(1.0, q_, -beta, before_);
+  SpinorField image = rotated_.columns(0, BlockBlas::padded(1));
+  SpinorField one = image.columns(0, 1);
+  inner_blas_.scale(1 / norm, before_, one);
+  t_.col(last).head(last) = block_.dot(v_, last, image, 1);
+  t_.row(last).head(last) = t_.col(last).head(last).adjoint();
+}
+
+void EigenConjugateGradients::restart() {
+  const double start = now();
+  const Dense q = ritz_pairs(t_, keep_);
+  const HermitianEigen ritz = eigen_of(q.adjoint() * t_ * q);
+  const Dense m = q * ritz.vectors;
+  host_seconds_ += now() - start;
+  block_.stage({&m});
+  block_.product(v_, rotated_, m);
+  active_ = 2 * keep_;
+  for (int n = 0; n < active_; ++n) v_.columns(n, 1).copy_from(rotated_.columns(n, 1));
+  t_ = Dense::Zero(search_, search_);
+  t_.diagonal().head(active_) = ritz.values.cast<Complex64>();
+  before_.copy_from(q_);
+  restarted_ = true;
+}
+
+/// The Ritz vectors of V that U does not have yet become its.
+void EigenConjugateGradients::harvest(Course& course) {
+  if (active_ < 2 * keep_) return;  // of so few iterations nothing is worth keeping
+  const Dense best = eigen_of(t_.topLeftCorner(active_, active_)).vectors.leftCols(keep_);
+  SpinorField v = v_.columns(0, active_);
+  block_.stage({&best});
+  block_.product(v, rotated_, best);
+  Part part{outer_->field(BlockBlas::padded(keep_)), vectors(), 0};
+  part.vectors.fill(0);
+  for (int n = 0; n < keep_; ++n) {
+    SpinorField one = part.vectors.columns(part.count, 1);
+    convert_(rotated_.columns(n, 1), one);
+    if (make_orthonormal(one, part)) ++part.count;
+  }
+  for (int n = part.count; n < part.vectors.rhs(); ++n) part.vectors.columns(n, 1).fill(0);
+  if (part.count > 0) extend(part, course);
+}
+
+/// \return false if it has next to nothing that U and the part do not have.
+bool EigenConjugateGradients::make_orthonormal(SpinorField& one, const Part& part) {
+  SpinorField s = s_.columns(0, 1);
+  blas_.scale(1 / std::sqrt(blas_.norm2(one)), one, s);
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto against = [&](const SpinorField& vectors, int count) {
+      if (count == 0) return;
+      const Dense minus = -outer_block_.dot(vectors, count, s_, 1);
+      outer_block_.stage({&minus});
+      outer_block_.update(vectors, s_, s_, minus);
+    };
+    for (const Part& u : u_) against(u.vectors, u.count);
+    against(part.vectors, part.count);
+  }
+  const double rest = std::sqrt(blas_.norm2(s));
+  if (!(rest > least_rest)) return false;
+  blas_.scale(1 / rest, s, one);
+  return true;
+}
+
+/// U^+ H U gets the rows and columns of the part.
+void EigenConjugateGradients::extend(Part& part, Course& course) {
+  const int before = vectors(), all = before + part.count;
+  h_.conservativeResize(all, all);
+  u_.push_back(std::move(part));
+  const Part& own = u_.back();
+  SpinorField image = s_.columns(0, 1), between = s_.columns(1, 1);
+  for (int n = 0; n < own.count; ++n) {
+    const SpinorField one = own.vectors.columns(n, 1);
+    if (hermitian_) {
+      outer_->apply(image, one, Dagger::no);
+    } else {
+      outer_->apply(between, one, Dagger::no);
+      outer_->apply(image, between, Dagger::yes);
+    }
+    between.fill(0);
+    for (const Part& u : u_) h_.col(before + n).segment(u.first, u.count) = outer_block_.dot(u.vectors, u.count, s_, 1);
+  }
+  course.result.exact_applications += (hermitian_ ? 1 : 2) * own.count;
+  h_.bottomLeftCorner(own.count, before) = h_.topRightCorner(before, own.count).adjoint();
+  const Dense corner = h_.bottomRightCorner(own.count, own.count);
+  h_.bottomRightCorner(own.count, own.count) = (corner + corner.adjoint()) / 2;
+}
+
+}  // namespace quarksmith
