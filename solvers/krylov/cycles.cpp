@@ -46,30 +46,37 @@ std::vector<SolverResult> CycleSolver::improve(SpinorField& x, const SpinorField
 void CycleSolver::solve(SpinorField x, const SpinorField& b, Course& c) {
   c.b_norm = c.b_measure = std::sqrt(blas_.norm2(b));
   if (c.b_norm == 0) return;
-  SpinorField r = r_.columns(0, 1), d = d_.columns(0, 1);
+  SpinorField d = d_.columns(0, 1);
   if (c.normal()) {
     outer_->apply(d, b, Dagger::yes);
+    ++c.result.exact_applications;
     c.b_measure = std::sqrt(blas_.norm2(d));
   }
   if (!measure(x, b, c)) return;
   for (double before = INFINITY; c.result.measured < 0.5 * before && !c.at_limit(); c.first = false) {
     before = c.result.measured;
-    const double norm = c.r_norm, start = now();
-    correct(d_, r_, c);
-    seconds_ += now() - start;
-    ++c.result.replacements;
-    x_.copy_from(x);
-    blas_.axpby(1.0, d, 1.0, x);
-    const bool open = measure(x, b, c);
-    if (!(c.r_norm <= norm)) {
-      c.result.events.push_back(
-          {c.result.iterations, "the correction of a cycle did not make the residual smaller; left out"});
-      x.copy_from(x_);
-      measure(x, b, c);
-      return;
-    }
-    if (!open) return;
+    if (!cycle(x, b, c)) break;
   }
+  const double start = now();
+  learn(c);
+  seconds_ += now() - start;
+}
+
+/// \return true if the residual became smaller, and misses its tolerance.
+bool CycleSolver::cycle(SpinorField& x, const SpinorField& b, Course& c) {
+  const double norm = c.r_norm, start = now();
+  correct(d_, r_, c);
+  seconds_ += now() - start;
+  ++c.result.replacements;
+  x_.copy_from(x);
+  blas_.axpby(1.0, d_.columns(0, 1), 1.0, x);
+  const bool open = measure(x, b, c);
+  if (c.r_norm <= norm) return open;
+  c.result.events.push_back(
+      {c.result.iterations, "the correction of a cycle did not make the residual smaller; left out"});
+  x.copy_from(x_);
+  measure(x, b, c);
+  return false;
 }
 
 /// The true residual. \return true if it misses the tolerance.

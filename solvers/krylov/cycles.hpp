@@ -20,7 +20,6 @@ class CycleSolver : public Improver {
   virtual int vectors() const = 0;
 
  protected:
-  /// \param forms whether it works on the residual of the normal equations.
   explicit CycleSolver(const ImproverSetting& setting);
 
   /// A right-hand side under way.
@@ -43,6 +42,8 @@ class CycleSolver : public Improver {
   /// d = about A^-1 r by iterations until `course.target()` or what the inner precision can represent.
   /// \param d, r of the outer precision, with memory for BlockBlas::padded(1) columns, of which the first counts.
   virtual void correct(SpinorField& d, SpinorField& r, Course& course) = 0;
+  /// Keeps what a right-hand side has found.
+  virtual void learn(Course& /*course*/) {}
 
   const LinearOperator *outer_, *inner_;
   double least_;  ///< relative residual that is asked of a cycle
@@ -53,6 +54,7 @@ class CycleSolver : public Improver {
  private:
   bool measure(const SpinorField& x, const SpinorField& b, Course& course);
   void solve(SpinorField x, const SpinorField& b, Course& course);
+  bool cycle(SpinorField& x, const SpinorField& b, Course& course);
 
   SpinorField r_, d_, x_;
 };

@@ -54,24 +54,25 @@ void EigenConjugateGradients::forget() {
 }
 
 void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Course& course) {
-  const bool deflated = vectors() > 0, full = vectors() + keep_ > most_sources * keep_;
-  deflate(d, r, course);
-  const double norm = begin(r, course);
+  // The first right-hand side is one iteration, over all cycles. For the others each cycle is deflated anew: what the
+  // vectors miss of the spectrum has come back by then.
+  const bool alone = vectors() == 0, fresh = course.first || !alone;
+  collects_ = alone || (course.first && !is_full());
+  d.fill(0);
+  if (!alone) deflate(d, r, course);
+  const double norm = begin(r, course, fresh);
   // With Criterion::normal a Hermitian A has no A r at hand: its residual has to fall as that of the criterion.
   double goal = course.target();
   if (hermitian_ && course.normal()) goal = norm * 0.8 * course.tolerance / course.result.measured;
-  goal = std::max({goal, least_ * norm, deflated ? deflated_reduction * norm : 0});
-  iterate(course, goal, course.first && !full);
+  iterate(course, std::max({goal, least_ * norm, alone ? 0 : deflated_reduction * norm}));
+  if (!alone && collects_) harvest(course);
   SpinorField correction = s_.columns(0, 1), sum = d.columns(0, 1);
   convert_(y_, correction);
   blas_.axpby(1.0, correction, 1.0, sum);
-  if (course.first && !full) harvest(course);
 }
 
 /// d = U (U^+ H U)^-1 U^+ A^+ r, and r becomes r - A d.
 void EigenConjugateGradients::deflate(SpinorField& d, SpinorField& r, Course& course) {
-  d.fill(0);
-  if (vectors() == 0) return;
   SpinorField s = s_.columns(0, 1), residual = r.columns(0, 1);
   hermitian_ ? s.copy_from(residual) : outer_->apply(s, residual, Dagger::yes);
   Eigen::MatrixXcd c(vectors(), 1);
@@ -89,8 +90,9 @@ void EigenConjugateGradients::deflate(SpinorField& d, SpinorField& r, Course& co
   course.result.exact_applications += hermitian_ ? 1 : 2;
 }
 
+/// \param fresh a new Krylov space; or else the direction is kept, made orthogonal to the new residual.
 /// \return the residual that the goal of an iteration is compared with.
-double EigenConjugateGradients::begin(const SpinorField& r, Course& course) {
+double EigenConjugateGradients::begin(const SpinorField& r, Course& course, bool fresh) {
   SpinorField s = s_.columns(0, 1);
   const SpinorField residual = r.columns(0, 1);
   hermitian_ ? s.copy_from(residual) : outer_->apply(s, residual, Dagger::yes);
@@ -98,44 +100,50 @@ double EigenConjugateGradients::begin(const SpinorField& r, Course& course) {
   convert_(s, z_);
   convert_(residual, r_);
   y_.fill(0);
-  p_.fill(0);
-  active_ = 0;
-  restarted_ = false;
-  t_ = Dense::Zero(search_, search_);
+  const double zz = inner_blas_.norm2(z_);
+  if (fresh) {
+    p_.fill(0);
+    beta_ = active_ = 0;
+    alpha_ = 1;
+    restarted_ = false;
+    t_ = Dense::Zero(search_, search_);
+  } else {
+    beta_ *= zz / zz_;
+    inner_blas_.axpby(-inner_blas_.dot(z_, p_) / zz, z_, Complex64(1), p_);
+    set_coupling();
+  }
+  zz_ = zz;
   return std::sqrt(blas_.norm2(course.normal() ? s : residual));
 }
 
-/// Conjugate gradients until the residual is the goal. \param collects V and T are wanted.
-void EigenConjugateGradients::iterate(Course& course, double goal, bool collects) {
-  double zz = inner_blas_.norm2(z_), beta = 0, alpha_before = 1, least = INFINITY;
+/// Conjugate gradients until the residual is the goal.
+void EigenConjugateGradients::iterate(Course& course, double goal) {
+  double least = INFINITY;
   int least_at = course.result.iterations;
-  while (zz > 0 && std::isfinite(zz) && !course.at_limit()) {
-    if (collects) collect(std::sqrt(zz));
-    inner_blas_.axpby(1.0, z_, beta, p_);  // p = z + beta p
+  while (zz_ > 0 && std::isfinite(zz_) && !course.at_limit()) {
+    if (collects_) collect();
+    inner_blas_.axpby(1.0, z_, beta_, p_);  // p = z + beta p
     const double curvature = apply(course);
     if (!(curvature > 0)) {
       course.result.events.push_back({course.result.iterations, "breakdown: (p, H p) is not positive; the cycle ends"});
-      if (collects) --active_;
+      if (collects_) --active_;
       return;
     }
-    const double alpha = zz / curvature;
-    if (collects) set_row(1 / alpha + beta / alpha_before, beta, std::sqrt(zz));
-    inner_blas_.axpby(alpha, p_, 1.0, y_);
-    inner_blas_.axpby(-alpha, q_, 1.0, z_);
+    const double alpha_before = std::exchange(alpha_, zz_ / curvature);
+    if (collects_) set_row(1 / alpha_ + beta_ / alpha_before);
+    inner_blas_.axpby(alpha_, p_, 1.0, y_);
+    inner_blas_.axpby(-alpha_, q_, 1.0, z_);
     const double next = inner_blas_.norm2(z_);
     double norm = std::sqrt(next);
     if (!hermitian_) {
-      inner_blas_.axpby(-alpha, w_.columns(0, 1), 1.0, r_);
+      inner_blas_.axpby(-alpha_, w_.columns(0, 1), 1.0, r_);
       if (!course.normal()) norm = std::sqrt(inner_blas_.norm2(r_));
     }
     course.count(norm);
-    beta = next / zz;
-    zz = next;
-    alpha_before = alpha;
-    if (collects && active_ < search_) t_(active_ - 1, active_) = t_(active_, active_ - 1) = -std::sqrt(beta) / alpha;
+    beta_ = next / std::exchange(zz_, next);
+    if (collects_) set_coupling();
     if (norm < 0.5 * least) least = norm, least_at = course.result.iterations;
     if (!(norm > goal) || course.result.iterations - least_at > patience) return;
-    if (collects && active_ == search_) restart();
   }
 }
 
@@ -152,22 +160,29 @@ double EigenConjugateGradients::apply(Course& course) {
   return inner_blas_.norm2(w);
 }
 
-/// z becomes a vector of V.
-void EigenConjugateGradients::collect(double norm) {
+/// z becomes a vector of V, which is restarted before where it is full.
+void EigenConjugateGradients::collect() {
+  if (active_ == search_) restart();
   SpinorField v = v_.columns(active_++, 1);
-  inner_blas_.scale(1 / norm, z_, v);
+  inner_blas_.scale(1 / std::sqrt(zz_), z_, v);
+}
+
+/// The element of T between the last vector of V and the next.
+void EigenConjugateGradients::set_coupling() {
+  if (active_ == 0 || active_ == search_) return;
+  t_(active_ - 1, active_) = t_(active_, active_ - 1) = -std::sqrt(beta_) / alpha_;
 }
 
 /// The elements of T of the last vector of V: its own, and after a restart those with the others, H z = H p - beta H
 /// p'.
-void EigenConjugateGradients::set_row(double diagonal, double beta, double norm) {
+void EigenConjugateGradients::set_row(double diagonal) {
   const int last = active_ - 1;
   t_(last, last) = diagonal;
   if (!std::exchange(restarted_, false)) return;
-  inner_blas_.axpby(1.0, q_, -beta, before_);
+  inner_blas_.axpby(1.0, q_, -beta_, before_);
   SpinorField image = rotated_.columns(0, BlockBlas::padded(1));
   SpinorField one = image.columns(0, 1);
-  inner_blas_.scale(1 / norm, before_, one);
+  inner_blas_.scale(1 / std::sqrt(zz_), before_, one);
   t_.col(last).head(last) = block_.dot(v_, last, image, 1);
   t_.row(last).head(last) = t_.col(last).head(last).adjoint();
 }
@@ -186,6 +201,10 @@ void EigenConjugateGradients::restart() {
   t_.diagonal().head(active_) = ritz.values.cast<Complex64>();
   before_.copy_from(q_);
   restarted_ = true;
+}
+
+void EigenConjugateGradients::learn(Course& course) {
+  if (vectors() == 0) harvest(course);
 }
 
 /// The Ritz vectors of V that U does not have yet become its.

@@ -34,27 +34,32 @@ class EigenConjugateGradients final : public CycleSolver {
   };
   void correct(SpinorField& d, SpinorField& r, Course& course) override;
   void deflate(SpinorField& d, SpinorField& r, Course& course);
-  double begin(const SpinorField& r, Course& course);
-  void iterate(Course& course, double goal, bool collects);
+  double begin(const SpinorField& r, Course& course, bool fresh);
+  void iterate(Course& course, double goal);
   double apply(Course& course);
-  void collect(double norm);
-  void set_row(double diagonal, double beta, double norm);
+  void collect();
+  void set_coupling();
+  void set_row(double diagonal);
   void restart();
+  void learn(Course& course) override;
   void harvest(Course& course);
+  bool is_full() const { return vectors() + keep_ > most_sources * keep_; }
   bool make_orthonormal(SpinorField& one, const Part& part);
   void extend(Part& part, Course& course);
 
   bool hermitian_;
   int search_, keep_;
   BlockBlas outer_block_, block_;
-  SpinorField y_, r_, z_, p_, q_;  // inner: correction; residuals of A and of H; direction, H p
-  SpinorField w_, before_;         // inner: A p, other work; H p of the iteration before a restart
-  SpinorField v_, rotated_;        // inner: V; work
-  SpinorField s_;                  // outer: work
-  std::vector<Part> u_;            // outer
-  Dense t_, h_;                    // V^+ H V; U^+ H U
-  int active_ = 0;                 // vectors of V
-  bool restarted_ = false;         // the elements of T between V and its next vector are not there yet
+  SpinorField y_, r_, z_, p_, q_;         // inner: correction; residuals of A and of H; direction, H p
+  SpinorField w_, before_;                // inner: A p, other work; H p of the iteration before a restart
+  SpinorField v_, rotated_;               // inner: V; work
+  SpinorField s_;                         // outer: work
+  std::vector<Part> u_;                   // outer
+  Dense t_, h_;                           // V^+ H V; U^+ H U
+  double zz_ = 0, alpha_ = 1, beta_ = 0;  // of the iteration: |z|^2, step, part of the last direction in the next
+  int active_ = 0;                        // vectors of V
+  bool collects_ = true;
+  bool restarted_ = false;  // the elements of T between V and its next vector are not there yet
 };
 
 }  // namespace quarksmith

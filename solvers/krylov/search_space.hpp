@@ -8,7 +8,7 @@ namespace quarksmith {
 
 inline constexpr MethodNumber search_number = {.option = "--search",
                                                .letter = "M",
-                                               .help = "vectors M of the search space of eigcg",
+                                               .help = "vectors M of the search space of eigcg, gmres-dr",
                                                .whole = &MethodParameters::search,
                                                .lower = 3,
                                                .upper = 400};
