@@ -38,11 +38,11 @@ struct SolveBenchOptions {
 struct TimedSolve {
   std::string solver, precision;
   int batch = 1, vectors = 0;  ///< vectors: of the first guess
-  std::vector<SolveReport> reports;
-  std::vector<ShiftReport> shifts;  ///< of multishift: the same with what belongs to shifts
-  double seconds = 0;               ///< of the whole batch, the best of all repeats
+  std::vector<SolveReport> reports = {};
+  std::vector<ShiftReport> shifts = {};  ///< of multishift: the same with what belongs to shifts
+  double seconds = 0;                    ///< of the whole batch, the best of all repeats
   double megabytes = 0, host_share = 0;
-  std::optional<double> hop_share;  ///< of the seconds, in hopping terms, where the device tells
+  std::optional<double> hop_share = {};  ///< of the seconds, in hopping terms, where the device tells
 
   int iterations() const { return most(&SolveReport::iterations); }
   double residual() const { return most(&SolveReport::residual); }
@@ -55,8 +55,6 @@ struct TimedSolve {
     return sum;
   }
   double gflops() const { return reports[0].gflops; }
-  /// Of solvers that learn from one right-hand side for the next.
-  std::optional<Saving> saving() const { return saving_of(reports); }
   bool converged() const {
     return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
   }
@@ -198,10 +196,7 @@ class Bench {
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
-    return {[=](TimedSolve& row) {
-              solver->forget();  // a repeat is to do the same
-              row.reports = solver->solve_all(*x, *b);
-            },
+    return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
             [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
@@ -220,10 +215,7 @@ class Bench {
   }
 
   TimedSolve measure(const std::string& solver, const std::string& precision, int batch, bool deflated) {
-    TimedSolve row;
-    row.solver = solver;
-    row.precision = precision;
-    row.batch = batch;
+    TimedSolve row{.solver = solver, .precision = precision, .batch = batch};
     SolveSettings settings = settings_;
     if (solver != multishift) settings.method = method_of(solver);
     settings.precision = precision;
@@ -272,7 +264,7 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
-    if (const auto saving = r.saving()) fmt::print("  {}\n", text_of(*saving));
+    if (const auto saving = saving_of(r.reports)) fmt::print("  {}\n", text_of(*saving));
     tell_events(
         r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
@@ -305,7 +297,7 @@ class Bench {
                              {"host_share", r.host_share},
                              {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
-      if (const auto saving = r.saving()) j["solves"].back()["saving"] = json_of(*saving);
+      if (const auto saving = saving_of(r.reports)) j["solves"].back()["saving"] = json_of(*saving);
       for (const ShiftReport& k : r.shifts)
         j["solves"].back()["shifts"].push_back({{"shift", k.shift},
                                                 {"iterations", k.iterations},

@@ -15,6 +15,8 @@ namespace {
 constexpr double least_rest = 1e-4;
 /// Reduction of a residual after which one that was deflated by approximate vectors is deflated anew.
 constexpr double deflated_reduction = 1e-5;
+/// That after which the residual of a mixed precision is replaced by the true one.
+constexpr double update_reduction = 1e-2;
 
 /// Ritz vectors of the `keep` least values of T and of T without its last row, orthonormalised.
 Dense ritz_pairs(const Dense& t, int keep) {
@@ -44,8 +46,9 @@ EigenConjugateGradients::EigenConjugateGradients(const ImproverSetting& s, int s
       before_(y_.like()),
       v_(s.inner.field(BlockBlas::padded(search))),
       rotated_(s.inner.field(BlockBlas::padded(2 * keep))),
-      s_(s.outer.field(BlockBlas::padded(1))) {
-  for (SpinorField* f : {&v_, &rotated_, &w_, &s_}) f->fill(0);
+      s_(s.outer.field(BlockBlas::padded(1))),
+      images_(s.outer.field(BlockBlas::padded(keep))) {
+  for (SpinorField* f : {&v_, &rotated_, &w_, &s_, &images_}) f->fill(0);
 }
 
 void EigenConjugateGradients::forget() {
@@ -64,7 +67,10 @@ void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Course& co
   // With Criterion::normal a Hermitian A has no A r at hand: its residual has to fall as that of the criterion.
   double goal = course.target();
   if (hermitian_ && course.normal()) goal = norm * 0.8 * course.tolerance / course.result.measured;
-  iterate(course, std::max({goal, least_ * norm, alone ? 0 : deflated_reduction * norm}));
+  const double reduction = !alone                                         ? deflated_reduction
+                           : &outer_->precision() == &inner_->precision() ? 0
+                                                                          : update_reduction;
+  iterate(course, std::max({goal, least_ * norm, reduction * norm}));
   if (!alone && collects_) harvest(course);
   SpinorField correction = s_.columns(0, 1), sum = d.columns(0, 1);
   convert_(y_, correction);
@@ -214,59 +220,46 @@ void EigenConjugateGradients::harvest(Course& course) {
   SpinorField v = v_.columns(0, active_);
   block_.stage({&best});
   block_.product(v, rotated_, best);
-  Part part{outer_->field(BlockBlas::padded(keep_)), vectors(), 0};
+  Part part{outer_->field(BlockBlas::padded(keep_)), vectors(), keep_};
   part.vectors.fill(0);
   for (int n = 0; n < keep_; ++n) {
-    SpinorField one = part.vectors.columns(part.count, 1);
+    SpinorField one = part.vectors.columns(n, 1);
     convert_(rotated_.columns(n, 1), one);
-    if (make_orthonormal(one, part)) ++part.count;
   }
-  for (int n = part.count; n < part.vectors.rhs(); ++n) part.vectors.columns(n, 1).fill(0);
-  if (part.count > 0) extend(part, course);
-}
-
-/// \return false if it has next to nothing that U and the part do not have.
-bool EigenConjugateGradients::make_orthonormal(SpinorField& one, const Part& part) {
-  SpinorField s = s_.columns(0, 1);
-  blas_.scale(1 / std::sqrt(blas_.norm2(one)), one, s);
-  for (int pass = 0; pass < 2; ++pass) {
-    const auto against = [&](const SpinorField& vectors, int count) {
-      if (count == 0) return;
-      const Dense minus = -outer_block_.dot(vectors, count, s_, 1);
+  for (int pass = 0; pass < 2; ++pass)
+    for (const Part& u : u_) {
+      const Dense minus = -outer_block_.dot(u.vectors, u.count, part.vectors, keep_);
       outer_block_.stage({&minus});
-      outer_block_.update(vectors, s_, s_, minus);
-    };
-    for (const Part& u : u_) against(u.vectors, u.count);
-    against(part.vectors, part.count);
-  }
-  const double rest = std::sqrt(blas_.norm2(s));
-  if (!(rest > least_rest)) return false;
-  blas_.scale(1 / rest, s, one);
-  return true;
+      outer_block_.update(u.vectors, part.vectors, part.vectors, minus);
+    }
+  Dense factor;
+  outer_block_.orthonormalise(part.vectors, images_, part.count, factor, least_rest * least_rest, false);
+  if (part.count > 0) extend(std::move(part), course);
 }
 
 /// U^+ H U gets the rows and columns of the part.
-void EigenConjugateGradients::extend(Part& part, Course& course) {
+void EigenConjugateGradients::extend(Part part, Course& course) {
   const int before = vectors(), all = before + part.count;
-  h_.conservativeResize(all, all);
-  u_.push_back(std::move(part));
-  const Part& own = u_.back();
-  SpinorField image = s_.columns(0, 1), between = s_.columns(1, 1);
-  for (int n = 0; n < own.count; ++n) {
-    const SpinorField one = own.vectors.columns(n, 1);
+  SpinorField between = s_.columns(0, 1);
+  for (int n = 0; n < part.count; ++n) {
+    const SpinorField one = part.vectors.columns(n, 1);
+    SpinorField image = images_.columns(n, 1);
     if (hermitian_) {
       outer_->apply(image, one, Dagger::no);
     } else {
       outer_->apply(between, one, Dagger::no);
       outer_->apply(image, between, Dagger::yes);
     }
-    between.fill(0);
-    for (const Part& u : u_) h_.col(before + n).segment(u.first, u.count) = outer_block_.dot(u.vectors, u.count, s_, 1);
   }
-  course.result.exact_applications += (hermitian_ ? 1 : 2) * own.count;
-  h_.bottomLeftCorner(own.count, before) = h_.topRightCorner(before, own.count).adjoint();
-  const Dense corner = h_.bottomRightCorner(own.count, own.count);
-  h_.bottomRightCorner(own.count, own.count) = (corner + corner.adjoint()) / 2;
+  course.result.exact_applications += (hermitian_ ? 1 : 2) * part.count;
+  u_.push_back(std::move(part));
+  const int count = u_.back().count;
+  h_.conservativeResize(all, all);
+  for (const Part& u : u_)
+    h_.block(u.first, before, u.count, count) = outer_block_.dot(u.vectors, u.count, images_, count);
+  h_.bottomLeftCorner(count, before) = h_.topRightCorner(before, count).adjoint();
+  const Dense corner = h_.bottomRightCorner(count, count);
+  h_.bottomRightCorner(count, count) = (corner + corner.adjoint()) / 2;
 }
 
 }  // namespace quarksmith

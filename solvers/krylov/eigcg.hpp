@@ -44,8 +44,7 @@ class EigenConjugateGradients final : public CycleSolver {
   void learn(Course& course) override;
   void harvest(Course& course);
   bool is_full() const { return vectors() + keep_ > most_sources * keep_; }
-  bool make_orthonormal(SpinorField& one, const Part& part);
-  void extend(Part& part, Course& course);
+  void extend(Part part, Course& course);
 
   bool hermitian_;
   int search_, keep_;
@@ -53,7 +52,7 @@ class EigenConjugateGradients final : public CycleSolver {
   SpinorField y_, r_, z_, p_, q_;         // inner: correction; residuals of A and of H; direction, H p
   SpinorField w_, before_;                // inner: A p, other work; H p of the iteration before a restart
   SpinorField v_, rotated_;               // inner: V; work
-  SpinorField s_;                         // outer: work
+  SpinorField s_, images_;                // outer: work
   std::vector<Part> u_;                   // outer
   Dense t_, h_;                           // V^+ H V; U^+ H U
   double zz_ = 0, alpha_ = 1, beta_ = 0;  // of the iteration: |z|^2, step, part of the last direction in the next
