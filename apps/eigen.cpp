@@ -19,40 +19,117 @@ struct EigenCommand {
   std::string kind = "normal", even_odd = "symmetric";
   EigenOptions options;
   std::filesystem::path out;
+  std::string compress, reconstruct = "12";
   std::string time_limit;
 };
 
-nlohmann::ordered_json eigen_report(const EigenCommand& o, const ActionChoice& choice, const Eigenpairs& pairs,
+/// What --compress says: extents of blocks, and vectors of the basis.
+std::pair<Coordinates, int> compression_of(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != directions + 1)
+    throw UsageError(
+        fmt::format("--compress {}: use the extents of blocks and how many vectors span them, as 4,4,4,4,24", text));
+  Coordinates block;
+  for (int mu = 0; mu < directions; ++mu) block[mu] = static_cast<int>(integer(parts[std::size_t(mu)], "--compress"));
+  return {block, static_cast<int>(integer(parts[directions], "--compress"))};
+}
+
+/// Blocks of the lattice and their basis, before anything is computed.
+std::unique_ptr<LocalCoherence> make_coherence(const EigenCommand& o, const Solver& solver, bool even) {
+  if (o.compress.empty()) return nullptr;
+  const auto [block, vectors] = compression_of(o.compress);
+  const LinearOperator& full = solver.dirac().matrix();
+  try {
+    const int most =
+        (even ? chiral_numbers / 2 : chiral_numbers) * full.slices() * block[0] * block[1] * block[2] * block[3];
+    if (vectors > most)
+      throw UsageError(
+          fmt::format("blocks have no more than {} vectors of each chirality; use fewer, or larger blocks", most));
+    return std::make_unique<LocalCoherence>(full, solver.basis(), block, vectors);
+  } catch (const UsageError& e) {
+    const std::string what = e.what(), begin = "multigrid: ";
+    throw UsageError(
+        fmt::format("--compress {}: {}", o.compress, what.starts_with(begin) ? what.substr(begin.size()) : what));
+  }
+}
+
+/// What was found, and what a file is to hold of it.
+struct Found {
+  Eigenpairs pairs;
+  std::unique_ptr<LocalCoherence> coherence;
+  std::vector<double> values = {}, residuals = {};  ///< of pairs, before they were compressed
+
+  /// Compresses the pairs, which become those that can be made of it again.
+  void compress(const EigenOperator& a) {
+    values = pairs.values;
+    residuals = pairs.residuals;
+    const int count = static_cast<int>(pairs.values.size());
+    if (coherence && count < coherence->vectors()) coherence.reset();  // of a search that has ended early
+    if (!coherence) return;
+    pairs.values = coherence->compress(pairs.vectors, count, a.positive());
+    pairs.vectors = coherence->expand(pairs.vectors);
+    pairs.residuals = a.residuals(pairs.vectors, pairs.values);
+  }
+  /// Vectors of a file over columns that this one has.
+  double factor() const {
+    const int count = static_cast<int>(pairs.values.size());
+    return double(count) / (coherence->vectors() + coherence->columns_of(count));
+  }
+};
+
+nlohmann::ordered_json eigen_report(const EigenCommand& o, const ActionChoice& choice, const Found& found,
                                     const std::string& even_odd, double seconds) {
+  const Eigenpairs& pairs = found.pairs;
   nlohmann::ordered_json j = {{"operator", o.kind},           {"action", apps::texts_of(choice.provenance)},
-                              {"even_odd", even_odd},         {"eigenvalues", pairs.values},
-                              {"residuals", pairs.residuals}, {"applications", pairs.applications},
+                              {"even_odd", even_odd},         {"eigenvalues", found.values},
+                              {"residuals", found.residuals}, {"applications", pairs.applications},
                               {"seconds", seconds},           {"tolerance", o.options.tolerance},
                               {"converged", pairs.converged}};
+  if (found.coherence)
+    j["compressed"] = {{"block", found.coherence->block()},
+                       {"vectors", found.coherence->vectors()},
+                       {"factor", found.factor()},
+                       {"eigenvalues", pairs.values},
+                       {"residuals", pairs.residuals}};
   return j;
 }
 
-void write_vectors(const EigenCommand& o, const ActionChoice& choice, const NamedGauge& named, const Eigenpairs& pairs,
-                   const std::string& even_odd, const BasisInfo& basis) {
+void write_found(const EigenCommand& o, const ActionChoice& choice, const NamedGauge& named, const Found& found,
+                 const std::string& even_odd, const BasisInfo& basis) {
   PropagatorHeader header(eigen_provenance(choice, named.gauge, o.kind, even_odd, o.common));
   header.remarks = {{"gauge", named.origin},
                     {"program_version", QUARKSMITH_VERSION},
                     {"tolerance", o.options.tolerance},
                     {"basis", "degrand_rossi"}};
-  write_eigenpairs(o.out, pairs, basis, header, o.common.overwrite, o.common.ranks());
+  write_eigenpairs(o.out, found.pairs, basis, header, o.common.overwrite, o.common.ranks(), found.coherence.get());
   o.common.info(fmt::format("wrote {}", o.out.string()));
 }
 
+void print(const Found& found, double seconds, const Device& device) {
+  const Eigenpairs& pairs = found.pairs;
+  for (std::size_t n = 0; n < found.values.size(); ++n)
+    fmt::print("{:>5} {:>22.15g} {:>9.1e}\n", n, found.values[n], found.residuals[n]);
+  fmt::print("{} eigenvalues, {} applications, {:.2f} s on {}\n", found.values.size(), pairs.applications, seconds,
+             device.name());
+  if (!found.coherence) return;
+  const Coordinates& block = found.coherence->block();
+  fmt::print("compressed {:.1f} times: {} vectors on blocks of {}x{}x{}x{}; residuals are up to {:.1e} then\n",
+             found.factor(), found.coherence->vectors(), block[0], block[1], block[2], block[3], pairs.worst());
+}
+
 /// What there is where not all that was asked for was found. \throws Error, Interrupted
-[[noreturn]] void fall_short(const EigenCommand& o, const Eigenpairs& pairs, const Stops& stops) {
+[[noreturn]] void fall_short(const EigenCommand& o, const Found& all, const Stops& stops) {
+  const Eigenpairs& pairs = all.pairs;
+  const std::vector<double>& residuals = all.residuals;
   const auto good =
-      std::count_if(pairs.residuals.begin(), pairs.residuals.end(), [&](double r) { return r <= o.options.tolerance; });
+      std::count_if(residuals.begin(), residuals.end(), [&](double r) { return r <= o.options.tolerance; });
   std::string kept = "there are no vectors yet";
   if (!pairs.values.empty())
     kept = o.out.empty() ? "vectors are not kept: that takes --out FILE.h5"
                          : fmt::format("the {} best vectors are in {}", pairs.values.size(), o.out.string());
-  const std::string found = fmt::format("{} of {} eigenvalues of {} to {:.1e}, residual {:.2e} at most; {}", good,
-                                        o.options.count, o.kind, o.options.tolerance, pairs.worst(), kept);
+  const std::string found = fmt::format(
+      "{} of {} eigenvalues of {} to {:.1e}, residual {:.2e} at most; {}", good, o.options.count, o.kind,
+      o.options.tolerance, residuals.empty() ? 0.0 : *std::max_element(residuals.begin(), residuals.end()), kept);
   say_at_end(found);
   stops.end();
   if (!pairs.ended) throw Error(fmt::format("{}; use a larger --tol", found));
@@ -69,7 +146,9 @@ int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
   const Spectrum kind = spectrum_of(o.kind);
   SolveSettings settings;
   settings.method = Method::cg;
-  settings.links = action.default_links(default_links(named.gauge, o.common.ranks()));
+  settings.links = command.count("--reconstruct") > 0
+                       ? "r" + o.reconstruct
+                       : action.default_links(default_links(named.gauge, o.common.ranks()));
   settings.reduction = kind == Spectrum::normal ? reduction_of(o.even_odd) : Reduction::none;
   if (!action.has_even_odd()) {
     if (command.count("--even-odd") > 0 && settings.reduction != Reduction::none)
@@ -86,19 +165,18 @@ int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
   o.options.look = [&] {
     if (stops.ended()) throw EndSearch{};
   };
+  const bool even = kind == Spectrum::staggered || settings.reduction != Reduction::none;
+  std::unique_ptr<LocalCoherence> coherence = make_coherence(o, solver, even);
+  const EigenOperator a(kind, action, solver.dirac(), solver.basis(), settings.reduction, o.options.block);
   const double start = now();
-  const Eigenpairs pairs =
-      EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.reduction, o.options.block).find(o.options);
+  Found found{a.find(o.options), std::move(coherence)};
   const double seconds = now() - start;
-  o.common.write_json(eigen_report(o, choice, pairs, even_odd, seconds));
-  if (!o.out.empty() && !pairs.values.empty()) write_vectors(o, choice, named, pairs, even_odd, solver.basis());
-  for (std::size_t n = 0; n < pairs.values.size(); ++n)
-    if (domain->communicator().rank() == 0)
-      fmt::print("{:>5} {:>22.15g} {:>9.1e}\n", n, pairs.values[n], pairs.residuals[n]);
-  if (domain->communicator().rank() == 0)
-    fmt::print("{} eigenvalues, {} applications, {:.2f} s on {}\n", pairs.values.size(), pairs.applications, seconds,
-               domain->device().name());
-  if (!pairs.converged) fall_short(o, pairs, stops);
+  const Eigenpairs& pairs = found.pairs;
+  found.compress(a);
+  o.common.write_json(eigen_report(o, choice, found, even_odd, seconds));
+  if (!o.out.empty() && !pairs.values.empty()) write_found(o, choice, named, found, even_odd, solver.basis());
+  if (domain->communicator().rank() == 0) print(found, seconds, domain->device());
+  if (!pairs.converged) fall_short(o, found, stops);
   return 0;
 }
 
@@ -110,6 +188,19 @@ void check(const EigenCommand& o, const CLI::App& command) {
   spectrum_of(o.kind);
   reduction_of(o.even_odd);
   if (o.kind != "normal") refuse_options(command, {"--even-odd"}, "belongs to --operator normal; leave it out");
+  if (find_storage("r" + o.reconstruct).temporal)
+    throw UsageError(
+        fmt::format("--reconstruct {}: eigenvectors are not turned to temporal gauge; use 18, 12 or 8", o.reconstruct));
+  if (o.kind != "normal") refuse_options(command, {"--compress"}, "belongs to --operator normal; leave it out");
+  if (!o.compress.empty()) {
+    if (o.action.info(command).spins != 4)
+      throw UsageError(fmt::format("--compress {}: is for Dirac spinors; leave it out", o.compress));
+    if (o.out.empty()) throw UsageError("--compress acts on --out FILE.h5, which is not asked for; add it");
+    const int vectors = compression_of(o.compress).second;
+    if (vectors < 1 || vectors > o.options.count)
+      throw UsageError(fmt::format("--compress {}: {} vectors for a basis of {}; use a larger --count", o.compress,
+                                   o.options.count, vectors));
+  }
   if (!(o.options.tolerance > 0 && o.options.tolerance < 1))
     throw UsageError(fmt::format("--tol: tolerance {}; use a positive number below 1", o.options.tolerance));
   o.common.claim({{"--out", o.out, true}}, {{"--gauge", o.action.gauge}});
@@ -141,6 +232,10 @@ void add_eigen(CLI::App& app, int& status) {
       ->check(CLI::Range(1LL, 1000000000000LL));
   c->add_option("--time-limit", o->time_limit, "the same when this time is over: SECONDS, MM:SS or HH:MM:SS");
   c->add_option("--out", o->out, "eigenvectors (HDF5)");
+  c->add_option("--compress", o->compress,
+                "write them by local coherence, as combinations of the first N on blocks: X,Y,Z,T,N, for example "
+                "4,4,4,4,24");
+  c->add_option("--reconstruct", o->reconstruct, "reals a link: 18, 12 or 8 (default: 12, 18 if not SU(3))");
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
                            CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {

@@ -147,8 +147,8 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
     common.info(fmt::format("{}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", said(), shift));
   const SystemOperator system(solver.dirac(), settings.reduction, 1);
   return std::make_shared<Deflation>(kind, eigenvalues_of(file, text),
-                                     read_eigenvectors(file, text, system.a(), solver.basis()), action,
-                                     settings.reduction, shift);
+                                     read_eigenvectors(file, text, system.a(), solver.dirac().matrix(), solver.basis()),
+                                     action, settings.reduction, shift);
 }
 
 }  // namespace quarksmith::apps

@@ -45,7 +45,7 @@ std::vector<Row> correlators() {
   return rows;
 }
 
-/// Those that a user may name, with the number that some of them take.
+/// Those that a user may name, with the numbers that some of them take.
 std::vector<Row> solvers() {
   std::vector<Row> rows = {{"`--solver`", "source", "fields", "applications", "other fields", "for"}};
   for (const MethodKind* kind : listed<MethodKind>()) {
@@ -53,8 +53,8 @@ std::vector<Row> solvers() {
     std::string names;
     for (const std::string_view name : kind->names)
       if (!name.empty()) names += (names.empty() ? "" : ", ") + code(std::string(name));
-    const MethodNumber& n = kind->number;
-    if (!n.option.empty()) names += ", " + code(fmt::format("{} {}", n.option, n.letter));
+    for (const MethodNumber& n : kind->numbers)
+      if (!n.option.empty()) names += ", " + code(fmt::format("{} {}", n.option, n.letter));
     rows.push_back({names, std::string(kind->source), std::string(kind->storage), std::string(kind->applications),
                     std::string(kind->traffic), std::string(kind->use)});
   }

@@ -25,11 +25,9 @@ std::vector<Rule> all_rules() {
       {"--delta", "--precision", {"mixed"}},    {"--preconditioner", "--solver", {}},
       {"--mg", "--solver", {"multigrid"}},
   };
-  for (const MethodKind* kind : listed<MethodKind>()) {
-    const std::string name(kind->names[0]), option(kind->number.option);
-    if (kind->preconditioned) all[3].values.push_back(name);
-    if (!option.empty()) all.push_back({option, "--solver", {name}});
-  }
+  for (const MethodKind* kind : listed<MethodKind>())
+    if (kind->preconditioned) all[3].values.emplace_back(kind->names[0]);
+  for (const MethodOption& o : method_options()) all.push_back({std::string(o.number->option), "--solver", o.methods});
   for (const ActionOption& o : action_options())
     all.push_back({o.name, "--action", action_names([&](const ActionInfo& a) { return o.help.contains(&a); })});
   const auto spinors = action_names([](const ActionInfo& a) { return a.spins == 4; });

@@ -57,7 +57,9 @@ class Run {
     } catch (const Stopped&) {  // the solve at hand is given up
       return stop();
     }
-    const nlohmann::ordered_json result = columns_.result(contraction());
+    nlohmann::ordered_json result = columns_.result(contraction());
+    const std::optional<Saving> saving = saving_of(reports_);
+    if (saving) result["saving"] = json_of(*saving);
     if (store_.file) {
       store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
@@ -68,6 +70,7 @@ class Run {
     o_.common.write_json(result);
     if (caller() != nullptr) caller()->quark = columns_.quark();
     fmt::print("{} on {}\n", columns_.summary(), domain_->device().name());
+    if (saving) fmt::print("{}\n", text_of(*saving));
     return 0;
   }
 
@@ -238,6 +241,7 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
+    reports_.insert(reports_.end(), reports.begin(), reports.end());
     tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
@@ -286,7 +290,8 @@ class Run {
   std::unique_ptr<Solver> solver_;  // or, of several masses:
   std::unique_ptr<MassSolver> many_;
   Columns columns_;
-  int first_ = 0, count_ = 0;  // the batch under way
+  std::vector<SolveReport> reports_;  // of this run
+  int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;
   bool solved_ = false;  // something in this run
 };
@@ -299,7 +304,7 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   const std::string solver = o.solver.empty() ? default_solver(action) : o.solver;
   check_options(command, {listed_name(action), {solver}, {o.precision}, o.choices.preconditioner});
   o.action.check(command);
-  o.choices.check();
+  o.choices.check({solver});
   o.deflate.check();
   if (o.deflate.given())
     refuse_options(command, {"--smear-links"}, "makes other links than those of --deflate; leave one of them out");

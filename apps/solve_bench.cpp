@@ -38,11 +38,11 @@ struct SolveBenchOptions {
 struct TimedSolve {
   std::string solver, precision;
   int batch = 1, vectors = 0;  ///< vectors: of the first guess
-  std::vector<SolveReport> reports;
-  std::vector<ShiftReport> shifts;  ///< of multishift: the same with what belongs to shifts
-  double seconds = 0;               ///< of the whole batch, the best of all repeats
+  std::vector<SolveReport> reports = {};
+  std::vector<ShiftReport> shifts = {};  ///< of multishift: the same with what belongs to shifts
+  double seconds = 0;                    ///< of the whole batch, the best of all repeats
   double megabytes = 0, host_share = 0;
-  std::optional<double> hop_share;  ///< of the seconds, in hopping terms, where the device tells
+  std::optional<double> hop_share = {};  ///< of the seconds, in hopping terms, where the device tells
 
   int iterations() const { return most(&SolveReport::iterations); }
   double residual() const { return most(&SolveReport::residual); }
@@ -196,7 +196,8 @@ class Bench {
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
-    return {[=](TimedSolve& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
+    return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
+            [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
@@ -214,10 +215,7 @@ class Bench {
   }
 
   TimedSolve measure(const std::string& solver, const std::string& precision, int batch, bool deflated) {
-    TimedSolve row;
-    row.solver = solver;
-    row.precision = precision;
-    row.batch = batch;
+    TimedSolve row{.solver = solver, .precision = precision, .batch = batch};
     SolveSettings settings = settings_;
     if (solver != multishift) settings.method = method_of(solver);
     settings.precision = precision;
@@ -266,6 +264,7 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
+    if (const auto saving = saving_of(r.reports)) fmt::print("  {}\n", text_of(*saving));
     tell_events(
         r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
@@ -298,6 +297,7 @@ class Bench {
                              {"host_share", r.host_share},
                              {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
+      if (const auto saving = saving_of(r.reports)) j["solves"].back()["saving"] = json_of(*saving);
       for (const ShiftReport& k : r.shifts)
         j["solves"].back()["shifts"].push_back({{"shift", k.shift},
                                                 {"iterations", k.iterations},
@@ -344,14 +344,13 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
     std::vector<std::string_view> others = {
         "--solver",     "--tol",    "--max-iterations", "--criterion", "--repeat", "--history",
         "--look-ahead", "--shifts", "--updates",        "--delta",     "--csv",    "--preconditioner"};
-    for (const MethodKind* kind : listed<MethodKind>())
-      if (!kind->number.option.empty()) others.push_back(kind->number.option);
+    for (const MethodOption& o : method_options()) others.push_back(o.number->option);
     refuse_options(command, others, "belongs to solves, and --operator makes none; leave one of them out");
   }
   if (std::all_of(solvers.begin(), solvers.end(), [](const std::string& s) { return s == "multishift"; }))
     refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
   o.action.check(command);
-  o.choices.check();
+  o.choices.check(solvers);
   o.deflate.check();
   criterion_of(o.criterion);
   o.common.claim({{"--csv", o.csv}, {"--history", o.history}}, {{"--gauge", o.action.gauge}});

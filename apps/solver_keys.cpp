@@ -1,6 +1,7 @@
 #include "apps/solver_keys.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,13 +26,16 @@ void require_use(TomlReader& table, const char* key, bool used, const std::strin
 
 void read_numbers(TomlReader& table, SolverKeys& keys) {
   SolverChoices& c = keys.choices;
-  for (const MethodKind* kind : listed<MethodKind>()) {
-    const MethodNumber& n = kind->number;
-    if (n.option.empty() || !table.has(key_of(n.option))) continue;
-    const std::string key = key_of(n.option), name(kind->names[0]);
+  for (const auto& [number, methods] : method_options()) {
+    const MethodNumber& n = *number;
+    const std::string key = key_of(n.option);
+    if (!table.has(key)) continue;
     const std::string inner = c.preconditioner.substr(0, c.preconditioner.find(':'));
-    require_use(table, key.c_str(), keys.solver == name || inner == name || inner == "schwarz-" + name,
-                fmt::format("solver \"{}\"", name));
+    const auto is_used = [&](const std::string& name) {
+      return keys.solver == name || inner == name || inner == "schwarz-" + name;
+    };
+    require_use(table, key.c_str(), std::any_of(methods.begin(), methods.end(), is_used),
+                fmt::format("solver \"{}\"", fmt::join(methods, "\", \"")));
     if (n.whole != nullptr)
       c.parameters.*n.whole = static_cast<int>(table.integer(key, 0, 1 << 20));
     else
@@ -51,8 +55,7 @@ SolveSettings SolverKeys::settings(const HostGauge& gauge, const Action& action,
 std::vector<std::string> solver_key_names() {
   std::vector<std::string> all = {"solver", "precision", "tol",   "max_iterations", "even_odd", "reconstruct",
                                   "basis",  "updates",   "delta", "preconditioner", "mg"};
-  for (const MethodKind* kind : listed<MethodKind>())
-    if (!kind->number.option.empty()) all.push_back(key_of(kind->number.option));
+  for (const MethodOption& o : method_options()) all.push_back(key_of(o.number->option));
   return all;
 }
 
@@ -78,7 +81,7 @@ SolverKeys read_solver_keys(TomlReader& table, const std::filesystem::path& fold
     const bool mixed = precisions_of(keys.precision, 3).mixed();
     for (const char* key : {"updates", "delta"})
       require_use(table, key, mixed, "mixed precision, as precision = \"double-half\"");
-    c.check();
+    c.check({keys.solver});
   } catch (const UsageError& e) {
     const std::string what = e.what();
     if (what.starts_with(table.file() + ":")) throw;

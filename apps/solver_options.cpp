@@ -38,8 +38,8 @@ void SolverChoices::add_to(CLI::App& c) {
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
   c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
-  for (const MethodKind* kind : listed<MethodKind>()) {
-    const MethodNumber& n = kind->number;
+  for (const MethodOption& o : method_options()) {
+    const MethodNumber& n = *o.number;
     const std::string option(n.option), help = fmt::format("{}, {} to {}", n.help, n.lower, n.upper);
     if (n.whole != nullptr) c.add_option(option, parameters.*n.whole, help)->capture_default_str();
     if (n.real != nullptr) c.add_option(option, parameters.*n.real, help)->capture_default_str();
@@ -53,7 +53,7 @@ void SolverChoices::add_to(CLI::App& c) {
   c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }
 
-void SolverChoices::check() const {
+void SolverChoices::check(const std::vector<std::string>& solvers) const {
   reduction_of(even_odd);
   updates_of(updates);
   find_basis(basis);
@@ -63,6 +63,9 @@ void SolverChoices::check() const {
   if (max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", max_iterations));
   if (!(delta >= 0 && delta < 1)) throw UsageError(fmt::format("--delta {}; use a number between 0 and 1", delta));
   quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
+  const std::vector<std::string_view> known = method_names();
+  for (const std::string& name : solvers)
+    if (std::find(known.begin(), known.end(), name) != known.end()) quarksmith::check(method_of(name), parameters);
 }
 
 void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common) {
@@ -135,10 +138,31 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
   }
 }
 
+std::optional<Saving> saving_of(std::span<const SolveReport> reports) {
+  if (reports.size() < 2 || reports.back().vectors == 0) return {};
+  const SolveReport &first = reports.front(), &last = reports.back();
+  return Saving{name_of(last.method), first.iterations, last.iterations, last.vectors,
+                static_cast<int>(reports.size())};
+}
+
+std::string text_of(const Saving& s) {
+  return fmt::format(
+      "{}: {} iterations for the first of {} right-hand sides, {} for the last, which began with {} vectors", s.solver,
+      s.first, s.sources, s.last, s.vectors);
+}
+
+nlohmann::ordered_json json_of(const Saving& s) {
+  return {{"right_hand_sides", s.sources},
+          {"first_iterations", s.first},
+          {"last_iterations", s.last},
+          {"vectors", s.vectors},
+          {"saving", 1 - double(s.last) / std::max(s.first, 1)}};
+}
+
 int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common) {
   const DomainPointer& domain = solver.domain();
   Device& device = domain->device();
-  if (!device.asynchronous()) return 1;
+  if (!device.asynchronous() || solver.one_by_one()) return 1;
   const SpinorField one(domain, find_precision("double"), Subset::full, 1, action.spins());
   // Source and quark field, and with a fifth dimension the vectors of both and one to project.
   const int slices = action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;

@@ -22,6 +22,18 @@ void tell(const LinkDeviation& deviation, const SolveSettings& settings, const C
 void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
                  const CommonOptions& common);
 
+/// What a solver that learns from one right-hand side for the next has saved.
+struct Saving {
+  std::string solver;
+  int first, last;  ///< iterations of the first right-hand side, of the last
+  int vectors;      ///< that the last began with
+  int sources;      ///< right-hand sides
+};
+/// \param reports of right-hand sides in their order. \return none if they did not learn from each other.
+std::optional<Saving> saving_of(std::span<const SolveReport> reports);
+std::string text_of(const Saving& saving);
+nlohmann::ordered_json json_of(const Saving& saving);
+
 /// Right-hand sides that are solved for together, at most so many: as many as the device's memory holds on every rank.
 /// On the CPU solves of several are no faster (docs/performance.md): one at a time.
 int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common);
@@ -39,7 +51,8 @@ struct SolverChoices {
 
   void add_to(CLI::App& command);
   /// \throws UsageError a name that does not exist, or a number out of its range.
-  void check() const;
+  /// \param solvers that were asked for.
+  void check(const std::vector<std::string>& solvers) const;
   /// Which of these were asked for by name.
   struct Stated {
     bool even_odd = false, reconstruct = false;

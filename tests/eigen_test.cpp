@@ -9,9 +9,8 @@
 #include "runtime/io/gauge.hpp"
 #include "solvers/eigen/eigen_operator.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/dense.hpp"
 #include "tests/data.hpp"
-#include "tests/dense.hpp"
+#include "tests/dense_matrix.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -35,40 +34,6 @@ struct Quark {
   const BasisInfo& basis = find_basis("non_relativistic");
 };
 
-/// Elements of an operator, by its images of unit vectors, in the basis of files; `turned` by gamma_5.
-Dense dense_of(const LinearOperator& a, const BasisInfo& basis, bool turned = false) {
-  const Lattice& lattice = a.domain()->lattice();
-  SpinorField x = a.field(), y = a.field();
-  SpinorField xs = x.by_slice(), ys = y.by_slice();
-  HostSpinor zero(lattice), one(lattice), image(lattice);
-  std::vector<std::array<long long, 3>> places;
-  for (int s = 0; s < a.slices(); ++s)
-    for (long long i = 0; i < lattice.sites(); ++i)
-      for (int c = 0; c < 3 * a.spins(); ++c)
-        if (a.subset() == Subset::full || Lattice::parity(lattice.coordinates(i)) == Parity::even)
-          places.push_back({s, i, c});
-  const auto size = static_cast<Eigen::Index>(places.size());
-  Dense m(size, size);
-  for (Eigen::Index j = 0; j < size; ++j) {
-    const auto [slice, site, component] = places[std::size_t(j)];
-    for (int s = 0; s < a.slices(); ++s) upload(zero, xs, basis, s);
-    one = zero;
-    one.site[std::size_t(site)][std::size_t(component)] = 1;
-    upload(one, xs, basis, static_cast<int>(slice));
-    a.apply(y, x, Dagger::no);
-    std::vector<HostSpinor> images;
-    for (int s = 0; s < a.slices(); ++s) {
-      download(ys, image, basis, s);
-      images.push_back(image);
-    }
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const auto [s, at, c] = places[std::size_t(i)];
-      m(i, j) = images[std::size_t(s)].site[std::size_t(at)][std::size_t(c)] * (turned && c >= 6 ? -1.0 : 1.0);
-    }
-  }
-  return m;
-}
-
 std::vector<double> by_modulus(std::vector<double> values) {
   std::sort(values.begin(), values.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
   return values;
@@ -78,12 +43,12 @@ std::vector<double> by_modulus(std::vector<double> values) {
 std::vector<double> dense_spectrum(const Quark& q, Spectrum kind, Reduction form) {
   Dense h;
   if (kind == Spectrum::hermitian) {
-    h = dense_of(q.dirac->matrix(), q.basis, true);
+    h = dense::matrix_of(q.dirac->matrix(), q.basis, true);
     EXPECT_LE((h - h.adjoint()).norm(), 1e-12 * h.norm());
   } else {
     const bool full = kind == Spectrum::staggered || form == Reduction::none;
     const auto reduced = full ? nullptr : q.dirac->reduced(form, 1);
-    const Dense m = dense_of(full ? static_cast<const LinearOperator&>(q.dirac->matrix()) : *reduced, q.basis);
+    const Dense m = dense::matrix_of(full ? static_cast<const LinearOperator&>(q.dirac->matrix()) : *reduced, q.basis);
     if (kind == Spectrum::staggered) {  // M = t + h D: the even sites of -(M - t)^2
       const Dense d = m - q.action.values()(q.action.info().diagonal) * Dense::Identity(m.rows(), m.cols());
       const Dense square = -d * d;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/krylov/block_cg.hpp"
+#include "solvers/krylov/method.hpp"
 #include "solvers/krylov/multishift.hpp"
 #include "tests/dense.hpp"
 #include "tests/support.hpp"
@@ -54,6 +54,7 @@ struct Promise {
   Falls falls = Falls::nothing;
   bool shifted = false;     ///< solves (A^+ A + sigma) x = b, of whose operator it counts applications
   bool one_source = false;  ///< columns are shifts of one right-hand side; x is overwritten
+  bool one_by_one = false;  ///< columns follow each other, in single or double
 };
 
 void PrintTo(const Promise& promise, std::ostream* out) { *out << promise.name; }
@@ -62,9 +63,10 @@ Results krylov(const Call& c, Method method) {
   return KrylovBatch(c.outer, c.inner, method, c.b.rhs()).solve(c.x, c.b, c.options, c.tolerances, c.shifts);
 }
 
-/// A block, and each column by itself for what it leaves, as Solver does.
-Results block(const Call& c) {
-  Results results = BlockConjugateGradients(c.outer, c.inner, c.b.rhs()).improve(c.x, c.b, c.options, c.tolerances);
+/// A method that works before a recurrence, and each column by itself for what it leaves, as Solver does.
+Results improved(const Call& c, Method method) {
+  const auto improver = method->improver({c.outer, c.inner, false, c.b.rhs(), 0}, {.search = 20, .keep = 4});
+  Results results = improver->improve(c.x, c.b, c.options, c.tolerances);
   std::vector<int> limits;
   for (const SolverResult& r : results) limits.push_back(c.options.max_iterations - r.iterations);
   const Results more =
@@ -86,13 +88,18 @@ Results multishift(const Call& c) {
 
 std::vector<Promise> promises() {
   const auto by = [](Method method) { return [method](const Call& c) { return krylov(c, method); }; };
+  const auto first_by = [](const char* name) {
+    return [method = method_of(name)](const Call& c) { return improved(c, method); };
+  };
   return {{"cg", by(Method::cg), Falls::residual},
           {"cgne", by(Method::cgne), Falls::error},
           {"mr", by(Method::mr), Falls::residual},
           {"gcr", by(Method::gcr), Falls::residual},
           {"bicgstab", by(Method::bicgstab)},
           {"bicgstab_l", by(Method::bicgstab_l)},
-          {"block_cg", block, Falls::residual},
+          {"block_cg", first_by("block-cg"), Falls::residual},
+          {"eigcg", first_by("eigcg"), Falls::residual, false, false, true},
+          {"gmres_dr", first_by("gmres-dr"), Falls::residual, false, false, true},
           {"hermitian_cg", hermitian, Falls::error, true},
           {"multishift", multishift, Falls::nothing, true, true}};
 }
@@ -154,6 +161,7 @@ class Promised : public testing::TestWithParam<Promise> {
 TEST_P(Promised, TrueResidualIsBelowTheTolerance) {
   for (const auto& device : support::devices())
     for (const char* inner : {"double", "single", "half"}) {
+      if (GetParam().one_by_one && inner == std::string("half")) continue;
       set(device, 3, inner);
       tolerances[1] = 1e-5;
       SpinorField x = zero();
@@ -209,6 +217,7 @@ TEST_P(Promised, WhatItMakesMinimalFalls) {
 TEST_P(Promised, LimitOfIterationsIsKeptToAndReported) {
   for (const auto& device : support::devices())
     for (const char* inner : {"double", "half"}) {
+      if (GetParam().one_by_one && inner == std::string("half")) continue;
       set(device, 3, inner);
       options.max_iterations = 4;
       SpinorField x = zero();
@@ -273,6 +282,7 @@ TEST_P(Promised, GoodGuessesAreKept) {
 
 /// Columns of a looser tolerance leave early, and A is not applied to them any more; the others do not notice.
 TEST_P(Promised, ColumnsRetire) {
+  if (GetParam().one_by_one) return;
   constexpr int columns = 8;
   set(Device::cpu(), columns, "single");
   for (int n = 0; n < columns; n += 2) tolerances[n] = 1e-2;

@@ -95,6 +95,9 @@ std::vector<PrecisionCase> precision_cases() {
   for (const char* updates : {"replacement", "defect"})
     for (const char* precision : {"double", "double-half"})
       all.push_back({.method = "cg", .precision = precision, .updates = updates});
+  for (const char* method : {"eigcg", "gmres-dr"})
+    for (const char* precision : {"double", "double-single"})
+      all.push_back({.method = method, .precision = precision, .links = "r8", .rhs = 3});
   for (const char* precision : {"double", "double-half"}) {
     all.push_back({.method = "block-cg", .precision = precision, .links = "r8", .rhs = 12});
     all.push_back({.precision = precision, .rhs = 12});

@@ -56,7 +56,7 @@ OPTIONS = frozenset(
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
-    history field deflate time_limit mg
+    history field deflate time_limit mg search keep
     """.split()
 )
 """What options of the commands that solve mean already, whatever the action."""

@@ -99,4 +99,19 @@ Eigenpairs EigenOperator::find(const EigenOptions& options) const {
   return pairs;
 }
 
+std::vector<double> EigenOperator::residuals(const SpinorField& vectors, const std::vector<double>& values) const {
+  const LinearOperator& a = root_ ? static_cast<const LinearOperator&>(*root_) : *positive_;
+  const Blas blas(a);
+  SpinorField image = a.field();
+  std::vector<double> all;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const SpinorField v = vectors.columns(static_cast<int>(n), 1);
+    a.apply(image, v, Dagger::no);
+    const Complex64 value = root_ ? Complex64(0, values[n]) : Complex64(values[n] + shift_);
+    blas.axpby(-value, v, Complex64(1), image);
+    all.push_back(std::sqrt(blas.norm2(image)));
+  }
+  return all;
+}
+
 }  // namespace quarksmith

@@ -34,6 +34,8 @@ class EigenOperator {
                 Reduction reduction, int block);
   ~EigenOperator();
   Eigenpairs find(const EigenOptions& options) const;
+  /// |A v - lambda v| of vectors of unit length, one after another.
+  std::vector<double> residuals(const SpinorField& vectors, const std::vector<double>& values) const;
   /// That whose Krylov spaces are searched: M^+ M or -D^2, also for gamma_5 M.
   const LinearOperator& positive() const { return *positive_; }
 

@@ -5,6 +5,7 @@
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/converter.hpp"
 #include "solvers/krylov/block_blas.hpp"
+#include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/normal.hpp"
 
 namespace quarksmith {
@@ -25,7 +26,7 @@ namespace quarksmith {
 /// then X is corrected, the true residual recomputed with `outer`, and a new block of the columns that miss their
 /// tolerance begun. The matrices of an iteration are factorised on the host, which waits for the device twice, and once
 /// more for the update of Q where it hands over the last one.
-class BlockConjugateGradients {
+class BlockConjugateGradients final : public Improver {
  public:
   /// Right-hand sides of one block at most; more are taken in several.
   static constexpr int most = 12;
@@ -34,15 +35,12 @@ class BlockConjugateGradients {
   /// \param deviation of the links of `inner` from those of `outer`, relative; 0: they are the same.
   BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs, double deviation = 0);
 
-  /// Improves x as far as blocks do; columns that miss their tolerance then are left to others (KrylovBatch).
-  /// \return iterations, applications, residual and events of each right-hand side.
   std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                    const std::vector<double>& tolerances);
+                                    const std::vector<double>& tolerances) override;
   /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
   static std::pair<int, int> fields() { return {6, 2}; }
-  /// Seconds of the iterations so far, and of them those in which the host computed.
-  double seconds() const { return seconds_; }
-  double host_seconds() const { return host_seconds_ + block_blas_.host_seconds(); }
+  double seconds() const override { return seconds_; }
+  double host_seconds() const override { return host_seconds_ + block_blas_.host_seconds(); }
 
  private:
   struct Columns;

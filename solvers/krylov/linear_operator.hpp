@@ -2,6 +2,7 @@
 /// What a Krylov solver sees of a Dirac operator.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -85,6 +86,7 @@ struct SolverResult {
   int applications = 0;        ///< of A or A^+ in the precision of the iteration
   int exact_applications = 0;  ///< in the higher one
   int replacements = 0;        ///< of the residual
+  int vectors = 0;             ///< that earlier right-hand sides have found for this one
   std::string trouble;         ///< why it was given up before the limit of iterations; empty if it was not
   std::vector<SolverEvent> events;
 
@@ -98,6 +100,7 @@ struct SolverResult {
     applications += more.applications;
     exact_applications += more.exact_applications;
     replacements += more.replacements;
+    vectors = std::max(vectors, more.vectors);
     residual = more.residual;
     measured = more.measured;
     converged = more.converged;

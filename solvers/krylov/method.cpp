@@ -11,7 +11,7 @@
 namespace quarksmith {
 
 namespace methods {
-extern const MethodKind automatic, bicgstab, bicgstab_l, block_cg, cg, cgne, gcr, hermitian_cg, mr, multigrid;
+extern const MethodKind automatic, bicgstab, bicgstab_l, block_cg, cg, cgne, eigcg, gcr, hermitian_cg, mr, multigrid;
 }
 constinit const Method Method::automatic(methods::automatic);
 constinit const Method Method::bicgstab(methods::bicgstab);
@@ -19,6 +19,7 @@ constinit const Method Method::bicgstab_l(methods::bicgstab_l);
 constinit const Method Method::block_cg(methods::block_cg);
 constinit const Method Method::cg(methods::cg);
 constinit const Method Method::cgne(methods::cgne);
+constinit const Method Method::eigcg(methods::eigcg);
 constinit const Method Method::gcr(methods::gcr);
 constinit const Method Method::hermitian_cg(methods::hermitian_cg);
 constinit const Method Method::mr(methods::mr);
@@ -63,23 +64,42 @@ namespace {
 
 constexpr int most_steps = 1000;
 
-void check(const MethodKind& kind, const MethodParameters& p) {
-  const MethodNumber& n = kind.number;
-  if (n.option.empty()) return;
+void check(const MethodOption& option, const MethodParameters& p) {
+  const MethodNumber& n = *option.number;
   const double value = n.whole != nullptr ? p.*n.whole : p.*n.real;
   if (n.whole != nullptr ? value >= n.lower && value <= n.upper : value > n.lower && value < n.upper) return;
-  throw UsageError(fmt::format("solver {} with {} = {}; use {} {} and {}", kind.names[0], n.option.substr(2), value,
+  const std::vector<std::string_view> names(option.methods.begin(), option.methods.end());
+  throw UsageError(fmt::format("solver {} with {} = {}; use {} {} and {}", one_of(names), n.option.substr(2), value,
                                n.whole != nullptr ? "a whole number between" : "a number between", n.lower, n.upper));
 }
 
 }  // namespace
 
+std::vector<MethodOption> method_options() {
+  std::vector<MethodOption> all;
+  for (const MethodKind* kind : listed<MethodKind>())
+    for (const MethodNumber& n : kind->numbers) {
+      if (n.option.empty()) continue;
+      auto found =
+          std::find_if(all.begin(), all.end(), [&](const MethodOption& o) { return o.number->option == n.option; });
+      if (found == all.end()) found = all.insert(found, {&n, {}});
+      found->methods.emplace_back(kind->names[0]);
+    }
+  return all;
+}
+
 void check(Method method, const MethodParameters& p) {
-  for (const MethodKind* kind : listed<MethodKind>()) check(*kind, p);
+  for (const MethodOption& option : method_options()) check(option, p);
+  if (method->check != nullptr) method->check(p);
   if (!p.preconditioner) return;
   if (!method->preconditioned) throw UsageError("only gcr takes a preconditioner; use --solver gcr, or none");
   if (p.preconditioner->method == Method::automatic)
     throw UsageError("preconditioner 'auto': a preconditioner is one method; name it, for example mr:4");
+  if (p.preconditioner->method->one_by_one)
+    throw UsageError(
+        fmt::format("preconditioner '{}': what it learns from one right-hand side is of no use to a few "
+                    "steps; use another, for example mr:4",
+                    name_of(p.preconditioner->method)));
   if (p.preconditioner->steps < 1 || p.preconditioner->steps > most_steps)
     throw UsageError(fmt::format("a preconditioner of {} steps; use 1 to {}", p.preconditioner->steps, most_steps));
 }

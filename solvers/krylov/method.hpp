@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/listed.hpp"
+#include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarksmith {
@@ -29,6 +30,7 @@ class Method {
   static const Method automatic;  ///< BiCGstab; where it fails CG on the normal equations from its best iterate
   static const Method bicgstab, bicgstab_l, cg, cgne, gcr, mr, multigrid;
   static const Method block_cg;  ///< in one Krylov space (solvers/krylov/block_cg.hpp), then each by itself as with cg
+  static const Method eigcg;  ///< finds eigenvectors for later right-hand sides (solvers/krylov/eigcg.hpp), then as cg
   static const Method hermitian_cg;  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
 
  private:
@@ -58,6 +60,8 @@ struct MethodParameters {
   int restart = 10;  ///< directions that GCR keeps
   int l = 2;         ///< degree of the minimal residual polynomial of BiCGstab(l)
   double omega = 1;  ///< over-relaxation of MR
+  int search = 60;   ///< vectors of the search space of methods that keep some of them
+  int keep = 10;     ///< of them, at a restart and for later right-hand sides
   /// What GCR applies to its residual, if anything.
   std::optional<InnerMethod> preconditioner = std::nullopt;
   /// The same, made by the caller, and outlives what is made with it.
@@ -82,14 +86,27 @@ struct MethodKind {
   std::string_view source = "";
   std::string_view storage = "", applications = "", traffic = "";  ///< fields; of A and of other fields an iteration
   std::string_view use = "";
-  MethodNumber number{};
+  std::array<MethodNumber, 2> numbers{};
+  /// \throws UsageError numbers that are in their ranges do not go together.
+  void (*check)(const MethodParameters&) = nullptr;
   bool preconditioned = false;             ///< MethodParameters::preconditioner is its
   int (*fields)(const MethodParameters&);  ///< of a right-hand side, those of a preconditioner left out
   std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
                                       const MethodParameters& parameters);
+  /// What works before the recurrence, if anything.
+  std::unique_ptr<Improver> (*improver)(const ImproverSetting& setting, const MethodParameters& parameters) = nullptr;
+  bool one_by_one = false;  ///< right-hand sides follow each other, and learn from those before
+  int least_bits = 0;       ///< of the numbers that it iterates with
 };
 template <>
 std::span<const MethodKind* const> listed<MethodKind>();
+
+/// A number that methods need, by its option, and the names of those that do.
+struct MethodOption {
+  const MethodNumber* number;
+  std::vector<std::string> methods;
+};
+std::vector<MethodOption> method_options();
 
 /// MethodKind::make of a class whose constructor takes no more than some of the numbers.
 template <class Class, auto... own>

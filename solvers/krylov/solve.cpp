@@ -70,6 +70,7 @@ SolveSettings with_chosen_precision(SolveSettings s, const std::function<void(co
       if (precisions_of(precision, 2).inner->bits < 24) continue;
       trial.method = Method::gcr;  // which is around them; a rehearsal would set up levels
     }
+    if (precisions_of(precision, 2).inner->bits < s.method->least_bits) continue;
     if (KernelRehearsal::finds_all([&] { rehearse(trial); })) return s;
   }
   s.precision = "double";
@@ -85,8 +86,8 @@ void check(const SolverOptions& o) {
 
 std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names) {
   const Method method = report.method;
-  const bool normal =
-      method == Method::cg || method == Method::cgne || method == Method::block_cg || method == Method::hermitian_cg;
+  const auto all_normal = {Method::cg, Method::cgne, Method::block_cg, Method::eigcg, Method::hermitian_cg};
+  const bool normal = std::find(all_normal.begin(), all_normal.end(), method) != all_normal.end();
   std::vector<std::string_view> all;
   if (report.iterations >= settings.options.max_iterations) all.push_back(names.iterations);
   if (!normal) all.push_back(names.cg);
@@ -135,6 +136,10 @@ const DiracOperator& Solver::dirac() const { return parts_->exact(); }
 const LinkDeviation& Solver::link_deviation() const { return parts_->deviation; }
 
 double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
+
+bool Solver::one_by_one() const { return parts_->settings.method->one_by_one; }
+
+void Solver::forget() const { parts_->forget(); }
 
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;

@@ -79,6 +79,7 @@ struct SolveReport {
   double gflops = 0;                ///< of the operator applications, by the counts of the field
   double bytes_sent = 0;            ///< by this rank to others in hopping terms
   int replacements = 0;             ///< of the residual by the true one
+  int vectors = 0;                  ///< that earlier right-hand sides have found for this one
   std::vector<SolverEvent> events;  ///< what went wrong and was answered
 };
 
@@ -109,6 +110,10 @@ class Solver {
   /// (DiracOperator::embed and project). \param seen is shown the solutions, in the gauge in which the solver works.
   std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source,
                                          const std::function<void(const SpinorField& x)>& seen = {}) const;
+  /// Right-hand sides of a batch are solved for one after another, each with what those before have found.
+  bool one_by_one() const;
+  /// Leaves what they have found.
+  void forget() const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.

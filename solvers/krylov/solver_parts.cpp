@@ -41,6 +41,9 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   }
   make_operators();
   const bool any_cg = falls_back || settings.method == Method::cg;
+  if (settings.method->least_bits > precision.inner->bits)
+    throw UsageError(fmt::format("solver {} in precision '{}': it iterates in single or double; use double-single",
+                                 name_of(settings.method), settings.precision));
   if (any_cg && settings.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
     settings.method = Method::hermitian_cg;
     falls_back = false;
@@ -117,7 +120,7 @@ std::vector<double> Solver::Parts::defects(const SpinorField& x, const SpinorFie
 void Solver::Parts::reserve(int rhs) {
   if (capacity_ >= rhs) return;
   capacity_ = 0;
-  block_.reset();
+  improver_.reset();
   batch_.reset();
   high_.reset();
   low_.reset();
@@ -129,8 +132,9 @@ void Solver::Parts::reserve(int rhs) {
   high_ = std::make_unique<SystemOperator>(high(), settings.reduction, rhs);
   low_ = std::make_unique<SystemOperator>(dirac(*precision.inner), settings.reduction, rhs);
   if (settings.method == Method::multigrid) make_multigrid(rhs);
-  if (settings.method == Method::block_cg)
-    block_ = std::make_unique<BlockConjugateGradients>(high_->a(), low_->a(), rhs, low_deviation());
+  if (settings.method->improver != nullptr)
+    improver_ =
+        settings.method->improver({high_->a(), low_->a(), is_hermitian(), rhs, low_deviation()}, settings.parameters);
   const auto& p = settings.parameters.preconditioner;
   if (p && p->schwarz && !part_alone_) part_alone_ = dirac(*precision.lowest).dirichlet();
   if (p && p->schwarz) preconditioner_ = std::make_unique<SystemOperator>(*part_alone_, settings.reduction, rhs);
@@ -193,7 +197,8 @@ void Solver::Parts::iterate(System s, KrylovBatch& krylov, const LinearOperator&
     seconds += solver.seconds() - seconds_before;
     host_seconds += solver.host_seconds() - host_before;
   };
-  if (block_ && &krylov == batch_.get()) timed(*block_, [&] { return block_->improve(s.x, s.b, options, tolerances); });
+  if (improver_ && &krylov == batch_.get())
+    timed(*improver_, [&] { return improver_->improve(s.x, s.b, options, tolerances); });
   std::vector<int> limits;
   for (const Column& c : s.columns) limits.push_back(options.max_iterations - c.result.iterations);
   timed(krylov, [&] { return krylov.solve(s.x, s.b, options, tolerances, {}, limits); });
@@ -337,6 +342,7 @@ std::vector<SolveReport> Solver::Parts::reports_of(std::span<const Column> colum
     report.gflops = flops / elapsed * 1e-9;
     report.bytes_sent = c.bytes_sent;
     report.replacements = r.replacements;
+    report.vectors = r.vectors;
     report.events = r.events;
   }
   return reports;
@@ -360,8 +366,7 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
   System s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
            reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
   if (high_->even_odd() != nullptr) prepare(s, full_b, b_norm);
-  if (settings.deflation)
-    settings.deflation->guess(s.x, s.b, high_->a(), high_->even_odd() != nullptr && high_->even_odd()->hermitian());
+  if (settings.deflation) settings.deflation->guess(s.x, s.b, high_->a(), is_hermitian());
   std::vector<double> residuals;
   constexpr int attempts = 4;  // the reduced tolerance is an estimate
   for (int attempt = 0; attempt < attempts; ++attempt) {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/block_cg.hpp"
+#include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/actions/working_gauge.hpp"
 #include "solvers/multigrid/multigrid.hpp"
@@ -27,6 +27,9 @@ struct Solver::Parts {
   /// |b - M x| of each right-hand side in double.
   std::vector<double> defects(const SpinorField& x, const SpinorField& b);
   const Blas& blas();
+  void forget() {
+    if (improver_) improver_->forget();
+  }
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
 
   SolveSettings settings;  ///< with the method that is tried first
@@ -67,6 +70,8 @@ struct Solver::Parts {
   /// The operator of residuals during a solve, and by how much the links in its precision that iterations use miss its.
   bool in_double() const { return precision.outer->name == "double"; }
   const DiracOperator& high() { return in_double() ? exact() : dirac(*precision.outer); }
+  /// Whether the operator that is iterated with is, and positive.
+  bool is_hermitian() const { return high_->even_odd() != nullptr && high_->even_odd()->hermitian(); }
   double low_deviation() const { return exact_ && in_double() ? deviation.typical : 0; }
   std::string links_used() const;
   void reserve(int rhs);
@@ -93,7 +98,7 @@ struct Solver::Parts {
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;
-  std::unique_ptr<BlockConjugateGradients> block_;  ///< runs before the batch, with Method::block_cg
+  std::unique_ptr<Improver> improver_;  ///< runs before the batch, with methods that have one
   std::optional<SpinorField> reduced_x_, reduced_b_, outer_x_, outer_b_, residual_;
   std::optional<Blas> blas_;
 };

@@ -95,8 +95,12 @@ def test_other_programs(quarksmith, tmp_path, command, entries):
 def test_what_options_add(quarksmith, tmp_path):
     gauge = ("--gauge", "weak:0.3:4,4,4,4:3", "--mass", "0.3")
     shifted = ("--solver", "multishift", "--shifts", "0.1,0.2")
-    quarksmith("solve-bench", *gauge, *shifted, "--json", "s.json", "--history", "h.csv")
-    for entry in json.loads((tmp_path / "s.json").read_text())["solves"]:
-        assert set(entry) - others("solve-bench --json")[1] == others("solve-bench --json")[2] == {"shifts"}
+    learning = ("--solver", "eigcg", "--search", "5", "--keep", "2", "--batch", "2", "--precision", "double")
+    _, plain, optional = others("solve-bench --json")
+    assert optional == {"shifts", "saving"}
+    for options, key in ((learning, "saving"), (shifted, "shifts")):
+        quarksmith("solve-bench", *gauge, *options, "--json", "s.json", "--history", "h.csv", "--overwrite")
+        for entry in json.loads((tmp_path / "s.json").read_text())["solves"]:
+            assert set(entry) - plain == {key}
     header = (tmp_path / "h.csv").read_text().splitlines()[0]
     assert f"`{header}`" in (ROOT / "docs" / "files.md").read_text()

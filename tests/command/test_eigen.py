@@ -65,6 +65,26 @@ def test_solves_begin_with_the_vectors_of_a_file_or_with_their_own(quarksmith, a
     assert iterations(quarksmith, *action, *solve, "--deflate", "24") == pytest.approx([plain, deflated], abs=2)
 
 
+@pytest.mark.parametrize(
+    ("action", "columns"), [(CLOVER, 3), (("--action", "domain-wall", "--mass", "0.01", "--ls", "4"), 1)]
+)
+def test_vectors_are_compressed_by_local_coherence(quarksmith, action, columns):
+    whole = eigen(quarksmith, "whole", *action, "--count", "24")
+    found = eigen(quarksmith, "small", *action, "--count", "24", "--compress", "2,2,2,2,12")
+    assert found["eigenvalues"] == pytest.approx(whole["eigenvalues"], abs=1e-12)
+    assert max(found["residuals"]) <= 1e-8
+    small = found["compressed"]
+    assert small["block"] == [2, 2, 2, 2] and small["vectors"] == 12
+    assert small["factor"] == pytest.approx(24 / (12 + columns), rel=1e-12)
+    sizes = [(quarksmith.folder / f"{name}.h5").stat().st_size for name in ("whole", "small")]
+    assert sizes[0] / sizes[1] == pytest.approx(small["factor"], rel=0.1)
+    # The first ones are in the space of the blocks; the others are as far from it as is said.
+    assert max(small["residuals"][:12]) <= 1e-7 < min(small["residuals"][12:])
+    plain, by_small = iterations(quarksmith, *action, "--deflate", "small.h5")
+    _, by_whole = iterations(quarksmith, *action, "--deflate", "whole.h5")
+    assert by_whole <= by_small < plain
+
+
 def test_vectors_of_staggered_quarks_serve_every_mass(quarksmith):
     eigen(quarksmith, "ev", *STAGGERED, "--count", "24", "--operator", "staggered")
     plain, deflated = iterations(quarksmith, "--action", "staggered", "--mass", "0.002", "--deflate", "ev.h5")
@@ -138,6 +158,14 @@ def test_vectors_of_another_operator_are_refused(quarksmith, options, message):
         ((*CLOVER, "--operator", "staggered", "--json", "e.json"), "use operator normal"),
         ((*CLOVER, "--operator", "hermitian", "--even-odd", "none", "--json", "e.json"), "--even-odd belongs to"),
         ((*CLOVER, "--count", "5000", "--json", "e.json"), "use 1 to 1536"),
+        ((*CLOVER, "--compress", "2,2,2,2,12", "--json", "e.json"), "--compress acts on --out FILE.h5"),
+        ((*CLOVER, "--compress", "2,2,2,2", "--out", "e.h5"), "--compress 2,2,2,2: use the extents of blocks"),
+        ((*CLOVER, "--compress", "2,2,2,2,24", "--out", "e.h5"), "10 vectors for a basis of 24; use a larger --count"),
+        ((*CLOVER, "--compress", "3,2,2,2,6", "--out", "e.h5"), "--compress 3,2,2,2,6: blocks of 3x2x2x2 cut 4x4x4x4"),
+        ((*CLOVER, "--compress", "1,1,1,1,6", "--out", "e.h5"), "no more than 3 vectors of each chirality"),
+        ((*STAGGERED, "--compress", "2,2,2,2,6", "--out", "e.h5"), "is for Dirac spinors"),
+        ((*CLOVER, "--reconstruct", "12t", "--json", "e.json"), "are not turned to temporal gauge; use 18, 12 or 8"),
+        ((*CLOVER, "--reconstruct", "7", "--json", "e.json"), "link storage 'r7' is unknown"),
     ],
 )
 def test_what_cannot_be_is_refused(quarksmith, options, message):

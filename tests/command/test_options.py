@@ -19,7 +19,7 @@ WALL = {name for name, a in TABLE.items() if (form := RECORDS[a.name].form) is n
 DOUBLETS = {name for name, a in TABLE.items() if a.extends}
 STAGGERED = set(TABLE) - SPINORS
 ALL = set(TABLE)
-SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "multigrid"}
+SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "eigcg", "gmres-dr", "multigrid"}
 
 
 def value(option: Option) -> str:
@@ -64,6 +64,8 @@ OF_SOLVERS = {
     "--preconditioner": (("mr:4",), {"gcr"}),
     "--bicgstab-l": (("3",), {"bicgstab-l"}),
     "--omega": (("1.1",), {"mr"}),
+    "--search": (("40",), {"eigcg", "gmres-dr"}),
+    "--keep": (("4",), {"eigcg", "gmres-dr"}),
     "--mg": (("missing.toml",), {"multigrid"}),
 }
 OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}

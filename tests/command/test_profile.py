@@ -80,7 +80,9 @@ def test_configurations_are_made_looked_at_and_smeared(own):
     own("flow", "q_00002.ildg", "--step", "0.02", "--time", "0.04")
 
 
-@pytest.mark.parametrize("solver", ["cg", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg"])
+@pytest.mark.parametrize(
+    "solver", ["cg", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "eigcg", "gmres-dr"]
+)
 @pytest.mark.parametrize("precision", ["double", "single", "double-single"])
 def test_every_solver_runs_in_every_precision(solver, precision, own):
     tolerance = "1e-4" if precision == "single" else "1e-9"

@@ -15,14 +15,18 @@ int fields_of_block(const MethodParameters&) {
 }  // namespace
 
 namespace methods {
-extern constinit const MethodKind block_cg = {.names = {"block-cg"},
-                                              .source = "O'Leary 1980; Dubrulle 2001 (below)",
-                                              .storage = "11, and 2 of residuals",
-                                              .applications = "2",
-                                              .traffic = "",
-                                              .use = "several sources at light masses",
-                                              .fields = fields_of_block,
-                                              .make = make_cg<CgForm::normal>};
+extern constinit const MethodKind block_cg = {
+    .names = {"block-cg"},
+    .source = "O'Leary 1980; Dubrulle 2001 (below)",
+    .storage = "11, and 2 of residuals",
+    .applications = "2",
+    .traffic = "",
+    .use = "several sources at light masses",
+    .fields = fields_of_block,
+    .make = make_cg<CgForm::normal>,
+    .improver = [](const ImproverSetting& s, const MethodParameters&) -> std::unique_ptr<Improver> {
+      return std::make_unique<BlockConjugateGradients>(s.outer, s.inner, s.rhs, s.deviation);
+    }};
 }
 
 }  // namespace quarksmith

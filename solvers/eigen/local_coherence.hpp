@@ -1,0 +1,49 @@
+/// \file
+/// Eigenvectors that are combinations of a few of them on each block.
+#pragma once
+
+#include "solvers/multigrid/transfer.hpp"
+
+namespace quarksmith {
+
+/// Low modes are locally coherent (M. Luescher, JHEP 07 (2007) 081): the first few of them, cut into blocks, span
+/// nearly all of the others. What is kept (M. A. Clark, C. Jung and C. Lehner, arXiv:1710.06884) is an orthonormal
+/// basis of these on each block, each chirality by itself, and the coefficients of all vectors.
+class LocalCoherence {
+ public:
+  /// \param full M on all sites, in double. \param vectors of the basis.
+  /// \throws UsageError the lattice has no such blocks, or these not so many vectors.
+  LocalCoherence(const LinearOperator& full, const BasisInfo& basis, const Coordinates& block, int vectors);
+
+  /// Takes the basis of the first of these vectors, and as coefficients those of the Ritz vectors of A in the space
+  /// that the blocks have of `count` of them. \param a Hermitian, in double. \return the Ritz values, ascending.
+  std::vector<double> compress(const SpinorField& v, int count, const LinearOperator& a);
+  /// All vectors, of the kind of `like`, with memory for multiples of four (BlockBlas).
+  SpinorField expand(const SpinorField& like) const;
+
+  /// What a file holds: vectors of the basis, from which the same basis is taken again,
+  SpinorField basis_vectors(const SpinorField& like) const;
+  void take_basis(const SpinorField& v);
+  /// and coefficients in the place of vectors of so many slices: number `column` of columns_of().
+  std::vector<HostSpinor> coefficients(int column) const;
+  void take_coefficients(int column, int count, const std::vector<HostSpinor>& slices);
+  /// Columns that the coefficients of `count` vectors take.
+  int columns_of(int count) const { return (count + per_column_ - 1) / per_column_; }
+
+  int vectors() const { return transfer_.vectors(); }
+  const Coordinates& block() const { return transfer_.block(); }
+
+ private:
+  using Numbers = std::vector<Complex64>;  ///< of a coarse vector, block by block
+  SpinorField on_all_sites(const SpinorField& v) const;
+  void from_all_sites(SpinorField& v, const SpinorField& full) const;
+  template <class Visit>
+  void visit(int column, int count, const Visit& visit) const;
+
+  Transfer transfer_;
+  Lattice lattice_;
+  int slices_, of_block_, per_column_;  ///< coefficients of a block; vectors whose coefficients a column holds
+  std::vector<Numbers> coefficients_;
+};
+
+}  // namespace quarksmith
