@@ -6,6 +6,54 @@
 #include "runtime/fields/order.hpp"
 
 namespace quarksmith {
+namespace {
+
+bool is_double(const SpinorField& f) { return f.precision().word_bytes == 8; }
+
+/// Calls visit(number in numbers_of, word of its real part) for the sites that a field holds and all of their copies.
+template <class Visit>
+void for_each_number(const SpinorField& f, const Visit& visit) {
+  const Lattice& lattice = f.domain().lattice();
+  const FieldPlaces places = places_of(f);
+  const long long stride = f.operand().rhs_stride / places.slices;
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    if (!holds(f.subset(), Lattice::parity(x))) continue;
+    const int first = first_word(f, x);
+    for (int slice = 0; slice < places.slices; ++slice)
+      for (int n = 0; n < spinor_numbers; ++n)
+        for (int copy = 0; copy < places.copies; ++copy) {
+          const std::size_t at = slice * stride + first + copy * places.apart;
+          visit(std::size_t((i * places.slices + slice) * spinor_numbers + n), at + places.word[2 * n],
+                at + places.word[2 * n + 1]);
+        }
+  }
+}
+
+template <class T>
+std::vector<T> words_of(const SpinorField& f, int rhs) {
+  std::vector<T> words(static_cast<std::size_t>(f.operand().rhs_stride));
+  f.device().download(words.data(), f.select(f.operand(), rhs).data, words.size() * sizeof(T));
+  return words;
+}
+template <class T>
+void read(const SpinorField& f, int rhs, std::vector<Complex64>& numbers) {
+  const std::vector<T> words = words_of<T>(f, rhs);
+  for_each_number(f, [&](std::size_t n, std::size_t re, std::size_t im) { numbers[n] = {words[re], words[im]}; });
+}
+template <class T>
+void write(SpinorField& f, int rhs, const std::vector<Complex64>& numbers) {
+  std::vector<T> words(static_cast<std::size_t>(f.operand().rhs_stride));
+  for_each_number(f, [&](std::size_t n, std::size_t re, std::size_t im) {
+    words[re] = static_cast<T>(numbers[n].real());
+    words[im] = static_cast<T>(numbers[n].imag());
+  });
+  f.device().upload(f.select(f.operand(), rhs).data, words.data(), words.size() * sizeof(T));
+}
+
+}  // namespace
+
 FieldPlaces places_of(const SpinorField& f) {
   if (f.components() != Components{} || f.precision().norm || f.precision().spin_words != 6)
     throw UsageError(
@@ -26,6 +74,16 @@ int first_word(const SpinorField& f, const Coordinates& x) {
   const auto [block, lane] = layout.position(x);
   const bool second = f.subset() == Subset::full && Lattice::parity(x) == Parity::odd;
   return static_cast<int>(order_of(f).word(block + (second ? layout.geometry().half_sites : 0), lane, 0));
+}
+
+std::vector<Complex64> numbers_of(const SpinorField& f, int rhs) {
+  std::vector<Complex64> numbers(static_cast<std::size_t>(f.domain().lattice().sites()) * f.slices() * spinor_numbers);
+  is_double(f) ? read<double>(f, rhs, numbers) : read<float>(f, rhs, numbers);
+  return numbers;
+}
+
+void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers) {
+  is_double(f) ? write<double>(f, rhs, numbers) : write<float>(f, rhs, numbers);
 }
 
 bool rows_apart(const Device& device) { return device.short_vectors(); }

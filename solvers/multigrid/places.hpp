@@ -14,6 +14,11 @@ FieldPlaces places_of(const SpinorField& f);
 /// First word of the site with these coordinates, among those that the field holds.
 int first_word(const SpinorField& f, const Coordinates& x);
 
+/// All numbers of a right-hand side, [lexicographic site][slice][12]; those of sites that it does not hold are zero.
+std::vector<Complex64> numbers_of(const SpinorField& f, int rhs);
+/// The other way.
+void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers);
+
 /// Numbers that a column of so many rows takes in memory.
 constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_rows * panel_rows; }
 /// Whether items of kernels of coarse lattices are rows and numbers, not whole blocks or sites.
