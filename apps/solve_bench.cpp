@@ -265,8 +265,7 @@ class Bench {
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
     if (const auto saving = saving_of(r.reports)) fmt::print("  {}\n", text_of(*saving));
-    tell_events(
-        r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
+    tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
 
   void write() const {

@@ -23,8 +23,12 @@ def _kernel(
     """A kernel of Dirac spinors.
 
     Args:
+        name: of the operation.
+        formula: what it does, for its comment.
+        body: the class of runtime/kernels that does it.
         basis: whether its body takes the frame of the record's basis.
         stored: type of matrices, or another argument, where the body takes one.
+        flops: of a site.
         numbers: real numbers that it moves.
     """
 

@@ -84,9 +84,7 @@ class Unpacker {
 };
 
 template <class T>
-constexpr bool is_list = requires(const T& value) {
-  value.size();
-};
+constexpr bool is_list = requires(const T& value) { value.size(); };
 
 template <class T>
 ProvenanceValue unpack_value(Unpacker& from) {

@@ -179,7 +179,7 @@ void RationalMonomial::require_covered(const SpinorField& start) {
     normal(y, x);
     return blas.dot(x, y).real();
   };
-  const double largest = quotient(powers, normal), least = quotient(inverses, [&](SpinorField&out, const auto&in) {
+  const double largest = quotient(powers, normal), least = quotient(inverses, [&](SpinorField& out, const auto& in) {
                                                      out.fill(0);
                                                      operator_.solve_normal(out, in, tolerance, solves_);
                                                    });

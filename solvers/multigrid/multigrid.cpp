@@ -15,8 +15,8 @@ namespace {
 
 /// Steps of GCR before and while the convergence factor is taken: the first ones reduce what every smoother does.
 constexpr int first_steps = 3, factor_steps = 5;
-/// Rounds are not given up above the first, for the first ones of light quarks gain little and a later one much; they end
-/// below the second, for another one costs more than it saves.
+/// Rounds are not given up above the first, for the first ones of light quarks gain little and a later one much; they
+/// end below the second, for another one costs more than it saves.
 constexpr double good_factor = 0.5, best_factor = 0.4;
 
 /// GCR from zero, with a preconditioner or none.
@@ -55,9 +55,8 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
   factors_.push_back(factor());
   const auto good = [this] {
     const double now = factors_.back();
-    return now < best_factor ||
-           (now < good_factor && factors_.size() > 1 &&
-            now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
+    return now < best_factor || (now < good_factor && factors_.size() > 1 &&
+                                 now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
   };
   for (int round = 0; round < parameters_.most_rounds && !good(); ++round) {
     improve(0);

@@ -27,6 +27,6 @@ extern constinit const MethodKind block_cg = {
     .improver = [](const ImproverSetting& s, const MethodParameters&) -> std::unique_ptr<Improver> {
       return std::make_unique<BlockConjugateGradients>(s.outer, s.inner, s.rhs, s.deviation);
     }};
-}
+}  // namespace methods
 
 }  // namespace quarksmith

@@ -9,7 +9,7 @@ extern constinit const MethodKind gcr;
 namespace {
 
 MethodParameters outer(MethodParameters p) {
-  p.restart = 8;
+  p.restart = 5;
   return p;
 }
 
@@ -23,7 +23,7 @@ std::unique_ptr<Recurrence> make_outer(const LinearOperator& a, const LinearOper
 
 extern constinit const MethodKind multigrid = {.names = {"multigrid"},
                                                .source = "Brannick et al. 2008; Frommer et al. 2014",
-                                               .storage = "18",
+                                               .storage = "12",
                                                .applications = "1 and those of a cycle",
                                                .traffic = "10 and 17 for each four directions",
                                                .use = "light quarks; Dirac spinors, one rank",
