@@ -72,11 +72,14 @@ const EvenOddSystem& Multigrid::system(std::size_t level) const {
   return level == 0 ? *fine_ : *levels_[level - 1]->coarse;
 }
 
-std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) const {
+/// Steps of MR on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
+std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, int steps, int rhs) const {
   const LinearOperator& a = system(level).reduced();
-  const InnerMethod steps{.method = Method::mr, .steps = parameters_.levels[level].smoother_steps};
   return std::make_unique<EvenOddSolve>(
-      system(level), std::make_unique<FixedSteps>(a, steps, MethodParameters{.omega = 0.85}, a.precision(), rhs), rhs);
+      system(level),
+      std::make_unique<FixedSteps>(a, InnerMethod{.method = Method::mr, .steps = steps},
+                                   MethodParameters{.omega = 0.85}, a.precision(), rhs),
+      rhs);
 }
 
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
@@ -88,7 +91,8 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
     coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), steps, rhs), rhs);
   else
     coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
-  return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);
+  return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse),
+                                 relaxation(level, parameters_.levels[level].smoother_steps, rhs), rhs);
 }
 
 /// v becomes K v, and is scaled to unit length.
@@ -116,21 +120,22 @@ const BasisInfo& Multigrid::basis(std::size_t level) const {
 /// Near-null vectors of a level: those of the finer one as this one sees them, and noise, both relaxed.
 void Multigrid::begin(std::size_t n) {
   const MultigridLevel& p = parameters_.levels[n];
-  const LinearOperator& a = system(n).reduced();
   if (levels_.size() == n) {
     Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, parameters_.packed);
     SpinorField v = transfer.fine_field(BlockBlas::padded(p.vectors));
     levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr, nullptr}));
   }
   SpinorField v = levels_[n]->vectors.columns(0, p.vectors);
-  draw(v, basis(n), 1000 * (n + 1));
-  if (n > 0) {
-    const int known = std::min(p.vectors, parameters_.levels[n - 1].vectors);
+  const int known = n > 0 ? std::min(p.vectors, parameters_.levels[n - 1].vectors) : 0;
+  if (known > 0) {
     SpinorField part = v.columns(0, known);
     levels_[n - 1]->transfer.restrict_to(part, levels_[n - 1]->vectors.columns(0, known));
   }
-  EvenOddSolve relax(system(n), steps_of_gcr(a, parameters_.relaxations, parameters_.width), parameters_.width);
-  through(relax, v);
+  if (known < p.vectors) {
+    SpinorField rest = v.columns(known, p.vectors - known);
+    draw(rest, basis(n), 1000 * (n + 1));
+  }
+  through(*relaxation(n, parameters_.relaxations, parameters_.width), v);
 }
 
 /// P and the coarse operator from the near-null vectors of a level, and all levels that follow.

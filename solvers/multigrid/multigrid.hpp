@@ -37,7 +37,7 @@ class Multigrid final : public Preconditioner {
 
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
-  std::unique_ptr<Preconditioner> smoother(std::size_t level, int rhs) const;
+  std::unique_ptr<Preconditioner> relaxation(std::size_t level, int steps, int rhs) const;
   std::unique_ptr<Preconditioner> cycle(std::size_t level, int rhs) const;
   void begin(std::size_t level);
   void build(std::size_t level, bool adapt);

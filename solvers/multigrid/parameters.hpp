@@ -26,7 +26,7 @@ struct MultigridParameters {
   /// Of GCR on the even-odd form of the coarsest level; 0: a direct solve where it is small enough.
   int coarsest_steps = 0;
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
-  int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
+  int relaxations = 50;     ///< steps of MR with which near-null vectors begin
   int most_rounds = 5;      ///< of adaptation
   double least_gain = 0.1;  ///< rounds end when the convergence factor, if good, falls by less than this part of it
   int width = 12;           ///< near-null vectors that are improved together
