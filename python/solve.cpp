@@ -128,7 +128,7 @@ void check(const SolveOptions& o, const CLI::App& command) {
   const std::string solver = o.solver.empty() ? apps::default_solver(action) : o.solver;
   apps::check_options(command, {listed_name(action), {solver}, {o.precision}, o.choices.preconditioner});
   o.action.check(command);
-  o.choices.check();
+  o.choices.check({solver});
   o.deflate.check();
 }
 
