@@ -196,6 +196,7 @@ class Bench {
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
+    solver->prepare(batch);
     return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
             [=] { return solver->host_share(); }};
   }

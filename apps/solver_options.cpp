@@ -162,7 +162,9 @@ nlohmann::ordered_json json_of(const Saving& s) {
 int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common) {
   const DomainPointer& domain = solver.domain();
   Device& device = domain->device();
-  if (!device.asynchronous() || solver.one_by_one()) return 1;
+  if (solver.one_by_one()) return 1;
+  if (!device.asynchronous()) return std::min(solver.together(), most);
+  if (solver.together() > 1) solver.prepare(1);  // what all right-hand sides share takes its memory first
   const SpinorField one(domain, find_precision("double"), Subset::full, 1, action.spins());
   // Source and quark field, and with a fifth dimension the vectors of both and one to project.
   const int slices = action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;

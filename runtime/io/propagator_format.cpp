@@ -225,8 +225,8 @@ PropagatorStructure read(hid_t file, const std::string& path) {
                     path, found));
   s.form.vectors = found == name_of({.vectors = true});
   if (found != name_of(s.form))
-    throw Error(
-        fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, found, name_of(s.form)));
+    throw Error(fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, printable(found),
+                            name_of(s.form)));
   read_form(s, file, path);
   s.resize();
   const hdf5::Handle complex = hdf5::complex_type(), record = record_type();
@@ -251,7 +251,8 @@ std::string difference(const PropagatorStructure& found, const PropagatorHeader&
   for (const auto& [key, value] : header.provenance) {
     const auto other = found.attributes.find(key);
     if (other == found.attributes.end()) return fmt::format("{} is not stated, now '{}'", key, text_of(value));
-    if (other->second != value) return fmt::format("{} is '{}', now '{}'", key, text_of(other->second), text_of(value));
+    if (other->second != value)
+      return fmt::format("{} is '{}', now '{}'", key, printable(text_of(other->second)), printable(text_of(value)));
   }
   return found.form == header.form ? "" : "it has other columns";
 }

@@ -141,6 +141,10 @@ bool Solver::one_by_one() const { return parts_->settings.method->one_by_one; }
 
 void Solver::forget() const { parts_->forget(); }
 
+void Solver::prepare(int rhs) const { parts_->prepare(rhs); }
+
+int Solver::together() const { return parts_->settings.method == Method::multigrid ? panel_columns : 1; }
+
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
   const Action& action = p.action;
@@ -165,6 +169,8 @@ std::size_t Solver::bytes_per_rhs() const {
     if (between) bytes += sites * half_field_bytes(*full);
   }
   if (outer->name != "double") bytes += 4 * high;
+  if (p.settings.method == Method::multigrid)
+    bytes += 2 * Multigrid::fields * half_field_bytes(find_precision("single"));
   return bytes;
 }
 

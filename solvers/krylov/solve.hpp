@@ -114,6 +114,10 @@ class Solver {
   bool one_by_one() const;
   /// Leaves what they have found.
   void forget() const;
+  /// Makes what solves of so many right-hand sides begin with: work space, the levels of multigrid.
+  void prepare(int rhs) const;
+  /// Right-hand sides that are solved for together on processors: several where matrices are read for all of them.
+  int together() const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.

@@ -348,6 +348,11 @@ std::vector<SolveReport> Solver::Parts::reports_of(std::span<const Column> colum
   return reports;
 }
 
+void Solver::Parts::prepare(int rhs) {
+  const KernelRehearsal scope([this] { rehearse(action, settings, *domain, links.colours()); });
+  reserve(rhs);
+}
+
 std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
   const KernelRehearsal scope([this] { rehearse(action, settings, *domain, links.colours()); });
   const int rhs = b.rhs();

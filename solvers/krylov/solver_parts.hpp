@@ -30,6 +30,7 @@ struct Solver::Parts {
   void forget() {
     if (improver_) improver_->forget();
   }
+  void prepare(int rhs);
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
 
   SolveSettings settings;  ///< with the method that is tried first

@@ -22,6 +22,9 @@ class Multigrid final : public Preconditioner {
   Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer);
   ~Multigrid() override;
 
+  /// Fields of all sites that a right-hand side needs on the finest level; the others need little beside these.
+  static constexpr int fields = 8;
+
   /// Work space for so many right-hand sides.
   void reserve(int rhs);
   void apply(SpinorField& out, const SpinorField& in, int width) override;
