@@ -58,7 +58,7 @@ WRONG_USE = [
         ),
         "has no even-odd form with these parameters",
     ),
-    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use auto, bicgstab, "),
+    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "gmres-dr? use auto, bicgstab, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-"), "precision '' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "half-single"), "single must not be higher than half"),

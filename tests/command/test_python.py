@@ -178,6 +178,7 @@ def test_control_c_stops_with_files_in_order_and_the_next_call_works(package, tm
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
     assert run.stdout.readline() == "begin\n"
     time.sleep(1)

@@ -67,7 +67,7 @@ def test_smeared_links_are_those_of_the_smeared_file(quarksmith, tmp_path, recon
         (("smear", "stout", "unit:4,4,4,4", "a.ildg", "--alpha", "0.5"), "smear stout takes --rho"),
         (("smear", "fat", "unit:4,4,4,4", "a.ildg"), "kind 'fat' is unknown; use stout, ape or hyp"),
         (("smear", "stout", "unit:4,4,4,4", "a.what"), "the name does not tell the format"),
-        (("flow", "unit:4,4,4,4", "--step", "0"), "must be positive"),
+        (("flow", "unit:4,4,4,4", "--step", "0"), "is not positive"),
         (("flow", "unit:4,4,4,4", "--every", "0.015"), "is no multiple of --step"),
         (("apply", "nothing", "--gauge", "unit:4,4,4,4"), "no expression nothing in double"),
         (("apply", "stout4_step", "--gauge", "unit:4,4,4,4"), "stout4_step needs rho=NUMBER"),
