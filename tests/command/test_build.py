@@ -68,7 +68,9 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
     assert library.keys() < tests.keys() < demo.keys() == again.keys()
     assert not changed(library, tests) and not changed(tests, demo) and not changed(demo, again)
     added = demo.keys() - tests.keys()
-    assert all("-dev.dir" in name for name in added) and not any("/apps/" in name and "main.cpp" not in name for name in added)
+    assert all("-dev.dir" in name for name in added) and not any(
+        "/apps/" in name and "main.cpp" not in name for name in added
+    )
     build = read_build(folder / "dev")
     assert f"-I{folder}/dev" in build.host
     assert not any("ccache" in word.lower() for word in build.host)
