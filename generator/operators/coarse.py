@@ -60,7 +60,7 @@ def _kernels() -> Iterator[SiteKernel]:
     yield _kernel("from_blocks", "the other way", "BlockOrder", basis=True, stored="false", numbers=48)
     yield _kernel("keep_vectors", "V_j = in_j", "KeepVectors", numbers=2 * vectors)
     yield _kernel("factor_gram", "V^+ V to T with (V T)^+ V T = 1", "FactorGram", numbers=4 * 2 * NUMBERS**2)
-    yield _kernel("invert_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)
+    yield _kernel("inverse_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("take_pivots", "A_ik, A_kk^-1 A_kj", "TakePivots", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("eliminate_pivots", "A_ij - A_ik A_kk^-1 A_kj", "EliminatePivots", numbers=4 * (2 * NUMBERS) ** 2)
     yield _kernel("gather_numbers", "out = in in the order of sites", "GatherNumbers", numbers=48)

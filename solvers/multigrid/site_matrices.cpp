@@ -111,7 +111,7 @@ void SiteMatrices::eliminate() {
   Device& device = domain_->device();
   Memory scratch(domain_->device_pointer(), panel_.bytes() / points_ * 2);
   const long long items = rows_apart(device) ? static_cast<long long>(rows_) * stored_rows_ / item_rows : 1;
-  const Kernel &invert = kernel("invert_matrices"), &take = kernel("take_pivots"), &rest = kernel("eliminate_pivots");
+  const Kernel &invert = kernel("inverse_matrices"), &take = kernel("take_pivots"), &rest = kernel("eliminate_pivots");
   for (int k = 0; k < points_; ++k) {
     const auto step = [&](const Kernel& kernel, long long count, int pivot) {
       run(kernel, count, 1, [&](Arguments& args) {
@@ -130,7 +130,7 @@ bool SiteMatrices::invert() {
   if (points_ > 1)
     eliminate();
   else
-    run(kernel("invert_matrices"), static_cast<long long>(sites_.size()) * column_items(domain_->device()), 1,
+    run(kernel("inverse_matrices"), static_cast<long long>(sites_.size()) * column_items(domain_->device()), 1,
         [](Arguments&) {});
   int failed = 0;
   domain_->device().download(&failed, failed_.data(), sizeof failed);
