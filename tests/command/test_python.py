@@ -180,10 +180,13 @@ def test_control_c_stops_with_files_in_order_and_the_next_call_works(package, tm
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
-    assert run.stdout.readline() == "begin\n"
-    time.sleep(1)
-    run.send_signal(signal.SIGINT)
-    output, errors = run.communicate(timeout=30)
+    try:
+        assert run.stdout.readline() == "begin\n"
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        output, errors = run.communicate(timeout=30)
+    finally:
+        run.kill()  # one that took no notice would run on
     assert run.returncode == 0, errors
     note, sweeps = output.splitlines()
     assert note.startswith("ended by SIGINT; ") and sweeps == "2"
