@@ -1,10 +1,10 @@
 // Multigrid: identities of each level, actions that its stencil serves and one that it does not, iterations of solves.
 #include "runtime/error.hpp"
-#include "runtime/fields/site_random.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
 #include "solvers/multigrid/cycle.hpp"
 #include "solvers/multigrid/multigrid.hpp"
+#include "solvers/multigrid/noise.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "tests/dense.hpp"
 #include "tests/quark.hpp"
@@ -15,11 +15,7 @@ namespace {
 
 using namespace quarksmith;
 
-void fill(SpinorField& f, unsigned long long counter) {
-  SpinorField noise(f.domain_pointer(), find_precision("double"), f.subset(), f.rhs(), f.components(), f.slices());
-  draw_noise(noise, {.seed = 5, .counter = counter}, find_basis("degrand_rossi"));
-  &f.precision() == &noise.precision() ? f.copy_from(noise) : convert(noise, f);
-}
+void fill(SpinorField& f, unsigned long long counter) { draw(f, find_basis("degrand_rossi"), counter); }
 double distance(const SpinorField& x, const SpinorField& y) {
   SpinorField d = y.like();
   d.copy_from(y);

@@ -97,6 +97,7 @@ struct MethodKind {
   std::unique_ptr<Improver> (*improver)(const ImproverSetting& setting, const MethodParameters& parameters) = nullptr;
   bool one_by_one = false;  ///< right-hand sides follow each other, and learn from those before
   int least_bits = 0;       ///< of the numbers that it iterates with
+  int together = 1;         ///< right-hand sides that pay off together on processors
 };
 template <>
 std::span<const MethodKind* const> listed<MethodKind>();

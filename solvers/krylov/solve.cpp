@@ -143,7 +143,7 @@ void Solver::forget() const { parts_->forget(); }
 
 void Solver::prepare(int rhs) const { parts_->prepare(rhs); }
 
-int Solver::together() const { return parts_->settings.method == Method::multigrid ? panel_columns : 1; }
+int Solver::together() const { return parts_->settings.method->together; }
 
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;

@@ -14,7 +14,7 @@ namespace quarksmith {
 /// A^-1 as a dense matrix, for an operator on few sites of which nothing is known but what it does.
 class DirectSolve final : public Preconditioner {
  public:
-  /// \param a on the sites of one parity; only read here.
+  /// \param a on the sites of one parity, with room for spinor_numbers right-hand sides; only read here.
   /// \throws UsageError it has more than most_unknowns unknowns.
   /// \throws Error it is singular to working accuracy.
   explicit DirectSolve(const LinearOperator& a);

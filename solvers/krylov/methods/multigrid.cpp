@@ -28,6 +28,7 @@ extern constinit const MethodKind multigrid = {.names = {"multigrid"},
                                                .traffic = "10 and 17 for each four directions",
                                                .use = "light quarks; Dirac spinors, one rank",
                                                .fields = [](const MethodParameters& p) { return gcr.fields(outer(p)); },
-                                               .make = make_outer};
+                                               .make = make_outer,
+                                               .together = 4};  // that read coarse matrices once
 
 }  // namespace quarksmith::methods
