@@ -2,7 +2,7 @@
 /// Kernels on the lattice of blocks.
 #pragma once
 
-#include "runtime/kernels/coarse_panels.hpp"
+#include "runtime/kernels/coarse_tiles.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -16,15 +16,26 @@ struct PackMatrices : PanelBody<Codec> {
     const int item = has_lanes ? index : index / s.rows, row = has_lanes ? 0 : index % s.rows;
     const int columns = s.points * s.places.slices * spinor_numbers;
     const long long begin = 2LL * item * columns * s.rows;
-    PackedRows<T>{static_cast<const T*>(s.panel) + begin,
-                  s.packed + begin,
-                  s.scale + static_cast<long long>(item) * s.rows,
-                  row,
-                  has_lanes ? s.rows : row + 1,
-                  columns,
-                  1,
-                  0}
-        .pack(s.rows);
+    const PackedRows<T> packed{static_cast<const T*>(s.panel) + begin,
+                               s.packed + begin,
+                               s.scale + static_cast<long long>(item) * s.rows,
+                               row,
+                               has_lanes ? s.rows : row + 1,
+                               columns,
+                               1,
+                               0};
+    if constexpr (has_lanes) {
+      packed.pack(s.rows);
+    } else {
+      const T factor = packed.factor_of(row, s.rows);
+      short* const to = s.packed + item * tile_numbers(s);
+      for (int k = 0; k < columns; ++k) {
+        const int point = k / (columns / s.points), column = k % (columns / s.points);
+        short* const pair = to + tile_place(s, point, column, row);
+        pair[0] = short(nearest_of(packed.from[2 * k * s.rows + row] * factor));
+        pair[1] = short(nearest_of(packed.from[(2 * k + 1) * s.rows + row] * factor));
+      }
+    }
   }
 };
 
@@ -81,14 +92,14 @@ struct SetUnits : PanelBody<Codec> {
   }
 };
 
-/// out = a x + b sum_points C in for the sites of a parity; x is left out where it has no data.
+/// The product of CoarseApply, some rows after the others.
 template <class Codec, class Stored>
-struct CoarseApply : PanelBody<Codec> {
+struct CoarseRows : PanelBody<Codec> {
   using T = typename Codec::Element;
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
-    each_column_group<CoarseApply>(a, index, group);
+    each_column_group<CoarseRows>(a, index, group);
   }
 
   /// Numbers n and those that follow of a slice of the site to which matrix number `matrix` is applied.
@@ -154,5 +165,22 @@ struct CoarseApply : PanelBody<Codec> {
     }
   }
 };
+
+/// The same, of matrices in tiles.
+template <class Codec>
+struct CoarseTiles : PanelBody<Codec>, TileProduct<Codec> {
+  static QUARKSMITH_HOST_DEVICE int kept_bytes(const Arguments& a) {
+    return (a.columns > tile_size ? 2 : 1) * warp_tiles * 4 * int(sizeof(float));
+  }
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
+    TileProduct<Codec>::product(a, index, group);
+  }
+};
+
+/// out = a x + b sum_points C in for the sites of a parity; x is left out where it has no data.
+template <class Codec, class Stored>
+struct CoarseApply
+    : std::conditional_t<!has_lanes && sizeof(Stored) == 2, CoarseTiles<Codec>, CoarseRows<Codec, Stored>> {};
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -19,6 +19,10 @@ inline constexpr int panel_lanes = has_lanes ? 16 : item_rows;
 inline constexpr int most_groups = has_lanes ? 2 * most_vectors / panel_lanes : 1;
 inline constexpr int panel_parts = has_lanes ? 1 : item_parts;
 
+/// What threads do together, where items are threads: runtime/targets/NAME/warp.hpp.
+template <class T>
+struct Warp;
+
 /// Rows of a thread.
 template <class T>
 struct ThreadRows {
@@ -226,13 +230,17 @@ struct PackedRows {
   int columns, times;  ///< of a group, and groups
   long long apart;     ///< numbers from a group to the next
 
+  /// Sets the factor of row r. \return what its numbers are multiplied with.
+  QUARKSMITH_INLINE T factor_of(int r, int rows) const {
+    T most = 0;
+    for (int g = 0; g < times; ++g)
+      for (int k = 0; k < 2 * columns; ++k) most = maximum(most, absolute(from[g * apart + k * rows + r]));
+    scale[r] = float(most / T(most_short));
+    return most > T(0) ? T(most_short) / most : T(0);
+  }
   QUARKSMITH_INLINE void pack(int rows) const {
     for (int r = first; r < end; ++r) {
-      T most = 0;
-      for (int g = 0; g < times; ++g)
-        for (int k = 0; k < 2 * columns; ++k) most = maximum(most, absolute(from[g * apart + k * rows + r]));
-      const T factor = most > T(0) ? T(most_short) / most : T(0);
-      scale[r] = float(most / T(most_short));
+      const T factor = factor_of(r, rows);
       for (int g = 0; g < times; ++g)
         for (int k = 0; k < 2 * columns; ++k)
           to[g * apart + k * rows + r] = short(nearest_of(from[g * apart + k * rows + r] * factor));

@@ -17,6 +17,11 @@ inline constexpr int panel_columns = 4;
 /// Where items are not whole blocks or sites: rows of a matrix that an item takes, and items that share the work on
 /// those rows; sites of a block of which an item makes one number.
 inline constexpr int item_rows = 4, item_parts = 8, item_sites = 4;
+/// Tiles of 8 rows that 32 threads multiply together where matrices of 16 bits are read tile by tile, such groups that
+/// share the columns, and right-hand sides of a pass.
+inline constexpr int warp_tiles = 6, warp_parts = 4, warp_columns = 16;
+/// Items that share the words of a site where unit vectors are prolonged.
+inline constexpr int spread_items = 6;
 /// Items that share the columns of a matrix that is inverted.
 inline constexpr int item_columns = 32;
 /// Near-null vectors at most.
@@ -64,7 +69,7 @@ struct Stencil {
   const int* other_first;  ///< [site * points + point]: of the site to which a matrix couples
   const int* other;        ///< the same: its number among the sites of its parity
   void* panel;             ///< [site][point][column][2][rows], in the type of the fields
-  short* packed;           ///< the same in 16 bits
+  short* packed;           ///< the same in 16 bits; without lanes in tiles (coarse_tiles.hpp)
   float* scale;            ///< of a row of `packed`: [site][rows]
   int* failed;             ///< set where a matrix is singular
 };

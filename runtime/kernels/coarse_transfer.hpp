@@ -98,28 +98,30 @@ struct PackVectors : PanelBody<Codec> {
 
 /// out_c = +- V_j of one chirality, j = c and those that follow, as fields: what P makes of unit vectors. Both begin at
 /// number a.direction of the 2 N numbers of a coarse vector; signs alternate in the directions a.skip. An item is a
-/// site of a block.
+/// site of a block with lanes, else one of its words.
 template <class Codec, class Stored>
 struct SpreadVectors : PanelBody<Codec> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int, Lanes<double, W>*) {
     using T = typename Codec::Element;
+    constexpr int items = has_lanes ? 1 : spread_items, words = 2 * spinor_numbers / items;
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int block = index / b.block_sites;
+    const int place = index / items, begin = index % items * words, block = place / b.block_sites;
     const T sign = sign_of<T>(b.odd[block], a.skip);
     for (int slice = 0; slice < b.slices; ++slice) {
       const Stored* const panel =
-          panel_of<Stored>(b) + (static_cast<long long>(index) * b.slices + slice) * 2 * spinor_numbers * b.rows;
+          panel_of<Stored>(b) + (static_cast<long long>(place) * b.slices + slice) * 2 * spinor_numbers * b.rows;
       for (int c = 0; c < a.columns; ++c) {
         const int number = a.direction + c, n0 = number % spinor_numbers, chirality = n0 / chiral_numbers;
         const int j = number / spinor_numbers * chiral_numbers + n0 % chiral_numbers;
         T factor = sign;
         if constexpr (sizeof(Stored) == 2) factor *= T(b.scale[(2 * block + chirality) * b.rows + j]);
-        T numbers[2 * spinor_numbers];
+        T numbers[words];
         QUARKSMITH_UNROLL
-        for (int n = 0; n < 2 * spinor_numbers; ++n)
-          numbers[n] = n / (2 * chiral_numbers) == chirality ? factor * T(panel[n * b.rows + j]) : T(0);
-        store_numbers(in_blocks<T>(a.out, b, index, c, slice), numbers);
+        for (int n = 0; n < words; ++n)
+          numbers[n] =
+              (begin + n) / (2 * chiral_numbers) == chirality ? factor * T(panel[(begin + n) * b.rows + j]) : T(0);
+        store_numbers(in_blocks<T>(a.out, b, place, c, slice) + begin, numbers);
       }
     }
   }

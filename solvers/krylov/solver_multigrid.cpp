@@ -29,13 +29,12 @@ class FineSystem final : public EvenOddSystem {
 /// Cycles work in single, whatever iterations do.
 void Solver::Parts::make_multigrid(int rhs) {
   if (!multigrid_) {
-    const PrecisionInfo& low = find_precision("single");
-    const DiracOperator& operators = dirac(low);
+    const DiracOperator& operators = dirac(find_precision("single"));
     const MultigridParameters chosen =
         settings.multigrid.value_or(multigrid_for(domain->lattice(), operators.matrix().slices()));
     if (settings.tell) settings.tell(text_of(chosen, domain->lattice()));
     multigrid_ = std::make_unique<Multigrid>(
-        [&operators, form = cycle_form_](int n) { return std::make_unique<FineSystem>(operators, form, n); },
+        [this](const PrecisionInfo& p, int n) { return std::make_unique<FineSystem>(dirac(p), cycle_form_, n); },
         links.basis(), chosen, *precision.inner);
     if (settings.tell)
       settings.tell(fmt::format("multigrid: set up in {:.3g} s; a step reduces the residual by {:.3f}",

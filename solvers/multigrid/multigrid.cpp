@@ -49,7 +49,7 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
     : make_(std::move(make)), basis_(&basis), parameters_(parameters), outer_(&outer) {
   if (parameters.levels.empty()) throw UsageError("multigrid with no level; use at least one");
   const double start = now();
-  fine_ = make_(parameters_.width);
+  make_systems(parameters_.width);
   begin(0);
   build(0, false);
   factors_.push_back(factor());
@@ -68,17 +68,26 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
 
 Multigrid::~Multigrid() = default;
 
+void Multigrid::make_systems(int rhs) {
+  const PrecisionInfo& single = find_precision("single");
+  fine_ = make_(single, rhs);
+  const std::string& asked = parameters_.smoother_precision;
+  const PrecisionInfo& low =
+      !asked.empty() ? find_precision(asked) : rows_apart(fine_->full().domain()->device()) ? find_precision("half") : single;
+  if (&low != &single) smooth_ = make_(low, rhs);
+}
+
 const EvenOddSystem& Multigrid::system(std::size_t level) const {
   return level == 0 ? *fine_ : *levels_[level - 1]->coarse;
 }
 
 /// Steps of MR on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
 std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, int steps, int rhs) const {
-  const LinearOperator& a = system(level).reduced();
+  const LinearOperator& a = (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
   return std::make_unique<EvenOddSolve>(
       system(level),
       std::make_unique<FixedSteps>(a, InnerMethod{.method = Method::mr, .steps = steps},
-                                   MethodParameters{.omega = 0.85}, a.precision(), rhs),
+                                   MethodParameters{.omega = 0.85}, system(level).reduced().precision(), rhs),
       rhs);
 }
 
@@ -198,7 +207,7 @@ double Multigrid::factor() {
 void Multigrid::reserve(int rhs) {
   if (rhs_ >= rhs) return;
   cycle_.reset();
-  fine_ = make_(std::max(rhs, parameters_.width));
+  make_systems(std::max(rhs, parameters_.width));
   for (auto& level : levels_) level->coarse->reserve(rhs);
   cycle_ = cycle(0, rhs);
   const LinearOperator& a = system(0).full();

@@ -15,8 +15,9 @@ namespace quarksmith {
 /// converges no faster.
 class Multigrid final : public Preconditioner {
  public:
-  using MakeSystem = std::function<std::unique_ptr<EvenOddSystem>(int rhs)>;
-  /// Makes all levels. \param make M and its even-odd form for so many right-hand sides, in the precision of cycles.
+  using MakeSystem = std::function<std::unique_ptr<EvenOddSystem>(const PrecisionInfo& precision, int rhs)>;
+  /// Makes all levels. \param make M and its even-odd form for so many right-hand sides, in single and in the precision
+  /// of the smoother.
   /// \param basis of its spinors. \param outer precision of the fields that `apply` is given.
   /// \throws UsageError it couples blocks that do not touch, or the lattice allows no such levels.
   Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer);
@@ -38,6 +39,7 @@ class Multigrid final : public Preconditioner {
  private:
   struct Level;
 
+  void make_systems(int rhs);
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
   std::unique_ptr<Preconditioner> relaxation(std::size_t level, int steps, int rhs) const;
@@ -53,7 +55,7 @@ class Multigrid final : public Preconditioner {
   const BasisInfo* basis_;
   MultigridParameters parameters_;
   const PrecisionInfo* outer_;
-  std::unique_ptr<EvenOddSystem> fine_;
+  std::unique_ptr<EvenOddSystem> fine_, smooth_;  ///< the second in the smoother's precision, if that is another
   std::vector<std::unique_ptr<Level>> levels_;
   std::unique_ptr<Preconditioner> cycle_;
   std::unique_ptr<Converter> convert_;

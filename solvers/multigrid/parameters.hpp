@@ -25,6 +25,8 @@ struct MultigridParameters {
   std::vector<MultigridLevel> levels;
   /// Of GCR on the even-odd form of the coarsest level; 0: a direct solve where it is small enough.
   int coarsest_steps = 0;
+  /// Of the finest level's smoother; empty: half on GPUs, where it spares memory traffic, else single.
+  std::string smoother_precision;
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 50;     ///< steps of MR with which near-null vectors begin
   int most_rounds = 5;      ///< of adaptation

@@ -25,6 +25,9 @@ constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_row
 bool rows_apart(const Device& device);
 /// Items for the rows of a matrix in a product.
 int row_items(const Device& device, int rows);
+/// Items for the matrix of a site in a product where it is in 16 bits, and groups of right-hand sides of that.
+int tile_items(const Device& device, int rows);
+int tile_groups(const Device& device, int columns);
 /// Items for a matrix that is inverted.
 int column_items(const Device& device);
 /// Groups of right-hand sides that are items of such kernels by themselves.

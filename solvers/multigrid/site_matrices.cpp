@@ -63,11 +63,10 @@ void SiteMatrices::make_record() {
   record_ = on_device(domain_->device_pointer(), &record, sizeof record);
 }
 
-void SiteMatrices::run(const Kernel& kernel, long long items, int columns,
+void SiteMatrices::run(const Kernel& kernel, long long items, int groups,
                        const std::function<void(Arguments&)>& set) const {
-  Arguments args = arguments_for(*domain_, 1, column_groups(domain_->device(), columns));
+  Arguments args = arguments_for(*domain_, 1, groups);
   args.count = items;
-  args.columns = columns;
   args.matrix = record_.data();
   set(args);
   domain_->device().run(kernel, args);
@@ -139,7 +138,7 @@ bool SiteMatrices::invert() {
 
 void SiteMatrices::pack() {
   const auto& device = domain_->device_pointer();
-  packed_ = zeros(device, panel_.bytes() / precision_->word_bytes * sizeof(short));
+  packed_ = zeros(device, (sites_.size() * points_ * stored_rows_ * 2 * stored_rows_ + panel_slack) * sizeof(short));
   scale_ = zeros(device, (sites_.size() * stored_rows_ + panel_slack) * sizeof(float));
   make_record();
   const auto sites = static_cast<long long>(sites_.size());
@@ -152,8 +151,12 @@ void SiteMatrices::pack() {
 
 void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
-  const Operand copy = order_.gather(in.operand(from_), in.rhs());
-  run(*apply_, sites * row_items(out.device(), stored_rows_), out.rhs(), [&](Arguments& args) {
+  const bool packed = packed_.data() != nullptr;
+  const Operand copy = packed ? Operand{} : order_.gather(in.operand(from_), in.rhs());
+  const int items = packed ? tile_items(out.device(), stored_rows_) : row_items(out.device(), stored_rows_);
+  const int groups = packed ? tile_groups(out.device(), out.rhs()) : column_groups(out.device(), out.rhs());
+  run(*apply_, sites * items, groups, [&](Arguments& args) {
+    args.columns = out.rhs();
     args.a.re = a;
     args.b.re = b;
     args.in = in.operand(from_);

@@ -32,7 +32,9 @@ class SiteMatrices {
   void pack();
 
   /// Work space for so many right-hand sides.
-  void reserve(int rhs) const { order_.reserve(rhs); }
+  void reserve(int rhs) const {
+    if (packed_.data() == nullptr) order_.reserve(rhs);
+  }
   /// out = a x + b C in on the sites of the one parity from those of the other; x may be null.
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
@@ -40,7 +42,7 @@ class SiteMatrices {
   void eliminate();
   void make_record();
   const Kernel& kernel(const char* name) const;
-  void run(const Kernel& kernel, long long items, int columns, const std::function<void(Arguments&)>& set) const;
+  void run(const Kernel& kernel, long long items, int groups, const std::function<void(Arguments&)>& set) const;
 
   DomainPointer domain_;
   const PrecisionInfo* precision_ = nullptr;

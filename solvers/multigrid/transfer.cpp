@@ -232,7 +232,7 @@ void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, cons
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
   run(
-      *spread_, all_, fine_->lattice().sites(), fine.rhs(),
+      *spread_, all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? spread_items : 1), fine.rhs(),
       [&](Arguments& a) {
         a.direction = first;
         a.skip = mask;

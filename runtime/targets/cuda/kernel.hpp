@@ -157,6 +157,7 @@ QUARKSMITH_INLINE double arc_cosine(double x) { return acos(x); }
 }  // namespace quarksmith::QUARKSMITH_TARGET
 
 #include "runtime/targets/cuda/sums.hpp"
+#include "runtime/targets/cuda/warp.hpp"
 #include "runtime/targets/cuda/words.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -295,6 +296,12 @@ int shared_bytes(const Arguments&, long) {
   return 0;
 }
 
+/// Threads of a block of kernel K, where it asks for a number, or as launched.
+template <class K, int Block, class = int>
+inline constexpr int threads_of = Block;
+template <class K, int Block>
+inline constexpr int threads_of<K, Block, decltype(int(K::threads))> = K::threads;
+
 /// Launches kernel K on the stream of `launch`; errors of a launch are left to cudaGetLastError.
 template <class K, int Block, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
 void apply(const Arguments& a, const Launch& launch) {
@@ -302,14 +309,15 @@ void apply(const Arguments& a, const Launch& launch) {
   if constexpr (keeps)
     if (Form == Rhs::batch || a.rhs > K::tile) return apply_batch<K, Block, MinBlocks, Order>(a, launch);
   if constexpr (!keeps || Form == Rhs::any) {
-    int blocks = (K::count(a) + Block - 1) / Block;
+    constexpr int threads = threads_of<K, Block>;
+    int blocks = (K::count(a) + threads - 1) / threads;
     if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
     const dim3 grid(blocks, a.rhs / K::tile);
-    auto* const function = kernel<K, Block, MinBlocks, Order>;
-    const int shared = shared_bytes<K>(a, 0) * Block;
+    auto* const function = kernel<K, threads, MinBlocks, Order>;
+    const int shared = shared_bytes<K>(a, 0) * threads;
     constexpr int granted = 48 << 10;  // without asking; a failure is met again by the launch
     if (shared > granted) (void)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    function<<<grid, Block, shared, static_cast<cudaStream_t>(launch.stream)>>>(a);
+    function<<<grid, threads, shared, static_cast<cudaStream_t>(launch.stream)>>>(a);
   }
 }
 

@@ -1,0 +1,45 @@
+/// \file
+/// What 32 threads do together.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+template <class T>
+struct Warp {
+  /// Memory of the block, of kept_bytes for each of its threads.
+  static QUARKSMITH_INLINE void* shared() {
+    extern __shared__ uint4 shared[];
+    return shared;
+  }
+  /// All threads of the block come here before one goes on.
+  static QUARKSMITH_INLINE void all_here() { __syncthreads(); }
+
+  /// d += a b for matrices of bfloat16, 16 x 16 and 16 x 8, in the distribution over threads of the instruction
+  /// mma.m16n8k16. Units that lack it (before sm_80) are replaced by exchanges.
+  static QUARKSMITH_INLINE void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    exchange(d, a, b);
+#endif
+  }
+
+  static QUARKSMITH_INLINE void exchange(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    const int thread = threadIdx.x % 32, row = thread / 4, column = thread % 4 * 2;
+    for (int t = 0; t < 4; ++t)  // that has columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 of a, and such rows of b
+      for (int half = 0; half < 2; ++half)
+        for (int i = 0; i < 2; ++i) {
+          const unsigned x = __shfl_sync(~0u, a[2 * half + i], 4 * row + t);
+          for (int j = 0; j < 2; ++j) {
+            const unsigned y = __shfl_sync(~0u, b[half], 4 * (column + j) + t);
+            d[2 * i + j] += __uint_as_float(x << 16) * __uint_as_float(y << 16) +
+                            __uint_as_float(x & 0xffff0000u) * __uint_as_float(y & 0xffff0000u);
+          }
+        }
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET
