@@ -113,7 +113,7 @@ TARGETS = {
             shapes=("rows", "noprefetch"),
             sums="ExactSums",
             batches=True,
-            export="g++ -std=c++20 -O3 -march=native -fopenmp",
+            export="g++ -std=c++20 -O3 -march=native -Wno-psabi -fopenmp",
             export_lattice="16,16,16,16",
             kernel_seconds=0.55,
             compile_seconds=5.0,

@@ -28,13 +28,10 @@ struct PackMatrices : PanelBody<Codec> {
       packed.pack(s.rows);
     } else {
       const T factor = packed.factor_of(row, s.rows);
-      short* const to = s.packed + item * tile_numbers(s);
-      for (int k = 0; k < columns; ++k) {
-        const int point = k / (columns / s.points), column = k % (columns / s.points);
-        short* const pair = to + tile_place(s, point, column, row);
-        pair[0] = short(nearest_of(packed.from[2 * k * s.rows + row] * factor));
-        pair[1] = short(nearest_of(packed.from[(2 * k + 1) * s.rows + row] * factor));
-      }
+      const int each = s.places.slices * spinor_numbers;
+      for (int k = 0; k < columns; ++k)
+        set_tile(CoarseTiles<Codec>::tiles_of(s, item, k / each), s.rows, k % each, row,
+                 packed.from[2 * k * s.rows + row] * factor, packed.from[(2 * k + 1) * s.rows + row] * factor);
     }
   }
 };
@@ -163,18 +160,6 @@ struct CoarseRows : PanelBody<Codec> {
         }
       }
     }
-  }
-};
-
-/// The same, of matrices in tiles.
-template <class Codec>
-struct CoarseTiles : PanelBody<Codec>, TileProduct<Codec> {
-  static QUARKSMITH_HOST_DEVICE int kept_bytes(const Arguments& a) {
-    return (a.columns > tile_size ? 2 : 1) * warp_tiles * 4 * int(sizeof(float));
-  }
-  template <int W>
-  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
-    TileProduct<Codec>::product(a, index, group);
   }
 };
 

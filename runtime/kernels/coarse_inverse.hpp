@@ -89,11 +89,11 @@ struct FactorGram : PanelBody<Codec> {
 };
 
 /// The inverse of the matrix of a site in its place, by Gauss and Jordan with the largest pivot of a column: of
-/// matrices number a.direction and those that follow. Items of a site share its columns.
+/// matrices number a.direction and those that follow. Items of a site share its rows.
 template <class Codec>
 struct InvertMatrices : PanelBody<Codec> {
   using T = typename Codec::Element;
-  static constexpr int parts = has_lanes ? 1 : item_columns;
+  static constexpr int parts = has_lanes ? 1 : item_columns, most = 2 * most_vectors / parts;
 
   static QUARKSMITH_INLINE void swap(T& a, T& b) {
     const T c = a;
@@ -103,38 +103,71 @@ struct InvertMatrices : PanelBody<Codec> {
   static QUARKSMITH_INLINE T norm2(const T* column, int stored, int i) {
     return column[i] * column[i] + column[stored + i] * column[stored + i];
   }
-  static QUARKSMITH_INLINE int largest(const T* column, int stored, int size, int from) {
-    int at = from;
-    for (int i = from + 1; i < size; ++i)
-      if (norm2(column, stored, i) > norm2(column, stored, at)) at = i;
+  /// Row of the largest number of a column, from row k on; -1: all vanish.
+  static QUARKSMITH_INLINE int largest(const T* column, int stored, int size, int k, int part) {
+    T best = 0;
+    int at = -1;
+    for (int i = part; i < size; i += parts)
+      if (const T here = norm2(column, stored, i); i >= k && here > best) {
+        best = here;
+        at = i;
+      }
+    if constexpr (!has_lanes) {
+      for (int bits = 1; bits < parts; bits *= 2) {
+        const T other = Warp<T>::across(best, bits);
+        const int there = Warp<T>::across(at, bits);
+        if (other > best || (other == best && there < at)) {
+          best = other;
+          at = there;
+        }
+      }
+    }
     return at;
   }
-  /// Subtracts multiples of column k from the others, so that row k is 0 there but for what takes its place.
-  static QUARKSMITH_INLINE void eliminate(T* matrix, int stored, int size, int k, int part) {
-    const T* const pivot = matrix + 2LL * k * stored;
-    const T norm = norm2(pivot, stored, k), inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
-    for (int j = part; j < size; j += parts) {
-      if (j == k) continue;
-      T* const re = matrix + 2LL * j * stored;
-      T* const im = re + stored;
-      const T f_re = re[k] * inv_re - im[k] * inv_im, f_im = re[k] * inv_im + im[k] * inv_re;
-      for (int i = 0; i < size; ++i) {
-        re[i] -= pivot[i] * f_re - pivot[stored + i] * f_im;
-        im[i] -= pivot[i] * f_im + pivot[stored + i] * f_re;
-      }
-      re[k] = f_re;
-      im[k] = f_im;
+  /// Number j of the numbers that items have of `parts` together.
+  static QUARKSMITH_INLINE T number_of(const T& mine, int j) {
+    if constexpr (has_lanes) {
+      return mine;
+    } else {
+      return Warp<T>::of(mine, j);
     }
   }
-  static QUARKSMITH_INLINE void finish(T* pivot, int stored, int size, int k) {
+  /// Subtracts multiples of column k from the others, so that row k is 0 there but for what takes its place; in column
+  /// k itself, that of the inverse.
+  static QUARKSMITH_INLINE void eliminate(T* matrix, int stored, int size, int k, int part) {
+    T* const pivot = matrix + 2LL * k * stored;
     const T norm = norm2(pivot, stored, k), inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
-    for (int i = 0; i < size; ++i) {
-      const T re = pivot[i], im = pivot[stored + i];
-      pivot[i] = im * inv_im - re * inv_re;
-      pivot[stored + i] = -(re * inv_im + im * inv_re);
+    T f_re[most], f_im[most], c_re[most], c_im[most];  // of columns part, part + parts, ...; of such rows of column k
+    for (int q = 0; q < most; ++q) {
+      const int j = part + q * parts;
+      if (j >= size) continue;
+      const T re = matrix[2LL * j * stored + k], im = matrix[(2LL * j + 1) * stored + k];
+      f_re[q] = re * inv_re - im * inv_im;
+      f_im[q] = re * inv_im + im * inv_re;
+      c_re[q] = pivot[j];
+      c_im[q] = pivot[stored + j];
     }
-    pivot[k] = inv_re;
-    pivot[stored + k] = inv_im;
+    in_turns();
+    QUARKSMITH_UNROLL
+    for (int q = 0; q < most; ++q)
+      for (int l = 0; l < parts && q * parts + l < size; ++l) {
+        const int j = q * parts + l;
+        const T re = number_of(f_re[q], l), im = number_of(f_im[q], l);
+        T* const column = matrix + 2LL * j * stored;
+        if (j == k) continue;
+        for (int r = 0; r < most; ++r) {
+          const int i = part + r * parts;
+          if (i >= size) continue;
+          column[i] = i == k ? re : column[i] - (c_re[r] * re - c_im[r] * im);
+          column[stored + i] = i == k ? im : column[stored + i] - (c_re[r] * im + c_im[r] * re);
+        }
+      }
+    for (int r = 0; r < most; ++r) {
+      const int i = part + r * parts;
+      if (i >= size) continue;
+      pivot[i] = i == k ? inv_re : c_im[r] * inv_im - c_re[r] * inv_re;
+      pivot[stored + i] = i == k ? inv_im : -(c_re[r] * inv_im + c_im[r] * inv_re);
+    }
   }
 
   template <int W>
@@ -145,9 +178,9 @@ struct InvertMatrices : PanelBody<Codec> {
     short row[2 * most_vectors];  // that was exchanged with row k
     for (int k = 0; k < size; ++k) {
       T* const pivots = matrix + 2LL * k * stored;
-      const int p = largest(pivots, stored, size, k);
+      const int p = largest(pivots, stored, size, k, part);
       row[k] = short(p);
-      if (!(norm2(pivots, stored, p) > T(0))) {
+      if (p < 0) {
         *s.failed = 1;
         return;
       }
@@ -159,8 +192,6 @@ struct InvertMatrices : PanelBody<Codec> {
       }
       in_turns();
       eliminate(matrix, stored, size, k, part);
-      in_turns();
-      if (k % parts == part) finish(pivots, stored, size, k);
       in_turns();
     }
     for (int k = size - 1; k >= 0; --k)

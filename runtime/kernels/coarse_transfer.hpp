@@ -2,7 +2,7 @@
 /// Kernels between a lattice and that of its blocks.
 #pragma once
 
-#include "runtime/kernels/coarse_panels.hpp"
+#include "runtime/kernels/coarse_transfer_tiles.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -84,15 +84,24 @@ struct PackVectors : PanelBody<Codec> {
     const int times = b.block_sites * b.slices;
     const long long apart = 2LL * spinor_numbers * b.rows,
                     begin = item / 2 * times * apart + item % 2 * 2LL * chiral_numbers * b.rows;
-    PackedRows<T>{static_cast<const T*>(b.panel) + begin,
-                  b.packed + begin,
-                  b.scale + static_cast<long long>(item) * b.rows,
-                  row,
-                  has_lanes ? b.rows : row + 1,
-                  chiral_numbers,
-                  times,
-                  apart}
-        .pack(b.rows);
+    const PackedRows<T> packed{static_cast<const T*>(b.panel) + begin,
+                               b.packed + begin,
+                               b.scale + static_cast<long long>(item) * b.rows,
+                               row,
+                               has_lanes ? b.rows : row + 1,
+                               chiral_numbers,
+                               times,
+                               apart};
+    if constexpr (has_lanes) {
+      packed.pack(b.rows);
+    } else {
+      const T factor = packed.factor_of(row, b.rows);
+      Tile* const tiles = VectorTiles{b, item / 2, item % 2}.of(0);
+      for (int k = 0; k < times * chiral_numbers; ++k) {
+        const T* const from = packed.from + k / chiral_numbers * apart + k % chiral_numbers * 2 * b.rows + row;
+        set_tile(tiles, b.rows, k, row, from[0] * factor, from[b.rows] * factor);
+      }
+    }
   }
 };
 
@@ -109,6 +118,10 @@ struct SpreadVectors : PanelBody<Codec> {
     const int place = index / items, begin = index % items * words, block = place / b.block_sites;
     const T sign = sign_of<T>(b.odd[block], a.skip);
     for (int slice = 0; slice < b.slices; ++slice) {
+      if constexpr (!has_lanes && sizeof(Stored) == 2) {
+        spread_pair(a, b, sign, place, index % items, slice);
+        continue;
+      }
       const Stored* const panel =
           panel_of<Stored>(b) + (static_cast<long long>(place) * b.slices + slice) * 2 * spinor_numbers * b.rows;
       for (int c = 0; c < a.columns; ++c) {
@@ -125,18 +138,39 @@ struct SpreadVectors : PanelBody<Codec> {
       }
     }
   }
+
+  /// Two complex numbers of a slice of a site, of vectors in tiles.
+  template <class T>
+  static QUARKSMITH_INLINE void spread_pair(const Arguments& a, const BlockVectors& b, const T& sign, int place,
+                                            int pair, int slice) {
+    const VectorTiles v{b, place / b.block_sites, pair / chiral_pairs};
+    const int column = ((place % b.block_sites * b.slices + slice) * chiral_pairs + pair % chiral_pairs) * 2;
+    const Tile* const tiles = v.of(0);
+    for (int c = 0; c < a.columns; ++c) {
+      const int number = a.direction + c, n = number % spinor_numbers;
+      const int j = number / spinor_numbers * chiral_numbers + n % chiral_numbers;
+      Two<T> out{};
+      if (n / chiral_numbers == v.chirality) {
+        const Tile tile = tiles[tile_place(b.rows, column, j)];
+        const T factor = sign * T(v.scale()[j]);
+        QUARKSMITH_UNROLL
+        for (int i = 0; i < 4; ++i) out.number[i] = factor * T(tile.number[i]);
+      }
+      out.store(in_blocks<T>(a.out, b, place, c, slice) + 4 * pair);
+    }
+  }
 };
 
 /// out = P^+ in, or P^+ (in - x) with the sign of the block in front of x: inner products of the near-null vectors with
 /// the fields of a block, each chirality by itself.
 template <class Codec, class Stored>
-struct Restrict : PanelBody<Codec> {
+struct RestrictRows : PanelBody<Codec> {
   using T = typename Codec::Element;
   static constexpr int chiralities = has_lanes ? 2 : 1;  ///< that an item takes
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
-    each_column_group<Restrict>(a, index, group);
+    each_column_group<RestrictRows>(a, index, group);
   }
 
   /// One chirality of a site.
@@ -212,12 +246,12 @@ struct Restrict : PanelBody<Codec> {
 
 /// out = P in. An item is a block with lanes, else a number of some of its sites.
 template <class Codec, class Stored>
-struct Prolong : PanelBody<Codec> {
+struct ProlongRows : PanelBody<Codec> {
   using T = typename Codec::Element;
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
-    each_column_group<Prolong>(a, index, group);
+    each_column_group<ProlongRows>(a, index, group);
   }
 
   /// Number j of a chirality of a coarse vector, with the factor of row j.
@@ -362,5 +396,13 @@ struct Prolong : PanelBody<Codec> {
     }
   }
 };
+
+/// Restriction and prolongation with vectors that are stored so.
+template <class Codec, class Stored>
+struct Restrict
+    : std::conditional_t<!has_lanes && sizeof(Stored) == 2, RestrictTiles<Codec>, RestrictRows<Codec, Stored>> {};
+template <class Codec, class Stored>
+struct Prolong
+    : std::conditional_t<!has_lanes && sizeof(Stored) == 2, ProlongTiles<Codec>, ProlongRows<Codec, Stored>> {};
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

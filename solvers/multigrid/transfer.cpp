@@ -63,6 +63,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   place_ = on_device(device, place);
   coarse_first_ = on_device(device, coarse_first);
   odd_ = on_device(device, odd);
+  faces_ = on_device(device, faces());
   failed_ = zeros(device, sizeof(int));
   order_ = SiteOrder(like_coarse, coarse_first);
 }
@@ -105,9 +106,32 @@ std::vector<int> Transfer::sites_at(int mu, int step) const {
   return sites;
 }
 
-void Transfer::make_view(View& view, const std::vector<int>& sites, bool all) const {
+/// Steps of tiles in which such sites are.
+std::vector<int> Transfer::steps_of(const std::vector<int>& sites) const {
+  const auto step = [](int column) { return column / panel_rows; };
+  std::vector<int> steps;
+  for (const int s : sites)
+    for (int n = step(s * slices_ * chiral_numbers); n <= step((s + 1) * slices_ * chiral_numbers - 1); ++n)
+      if (steps.empty() || steps.back() < n) steps.push_back(n);
+  return steps;
+}
+
+/// For each site of a block, bit 2 mu + (step < 0): it is one of sites_at(mu, step).
+std::vector<unsigned char> Transfer::faces() const {
+  std::vector<unsigned char> bits(static_cast<std::size_t>(block_sites_));
+  for (int face = 0; face < 2 * directions; ++face)
+    for (const int s : sites_at(face / 2, face % 2 == 0 ? 1 : -1))
+      bits[s] = static_cast<unsigned char>(bits[s] | 1 << face);
+  return bits;
+}
+
+/// \param face all sites, or those from which a hop in direction face / 2 may lead out of a block.
+void Transfer::make_view(View& view, std::optional<int> face) const {
   const auto& device = fine_->device_pointer();
-  if (!all && view.sites.data() == nullptr) view.sites = on_device(device, sites);
+  std::vector<int> sites;
+  if (face) sites = sites_at(*face / 2, *face % 2 == 0 ? 1 : -1);
+  if (in_tiles()) sites = steps_of(sites);
+  if (face) view.sites = on_device(device, sites);
   const BlockVectors record{.coarse = places_of(coarse_field(1)),
                             .slices = slices_,
                             .block_sites = block_sites_,
@@ -119,16 +143,17 @@ void Transfer::make_view(View& view, const std::vector<int>& sites, bool all) co
                             .packed = static_cast<short*>(packed_.data()),
                             .scale = static_cast<float*>(scale_.data()),
                             .site = static_cast<const int*>(view.sites.data()),
-                            .sites = all ? block_sites_ : static_cast<int>(sites.size()),
+                            .sites = face ? static_cast<int>(sites.size()) : block_sites_,
+                            .faces = static_cast<const unsigned char*>(face ? faces_.data() : nullptr),
+                            .face = face.value_or(0),
                             .odd = static_cast<const unsigned char*>(odd_.data()),
                             .failed = static_cast<int*>(failed_.data())};
   view.record = on_device(device, &record, sizeof record);
 }
 
 void Transfer::make_views() {
-  make_view(all_, {}, true);
-  for (int mu = 0; mu < directions; ++mu)
-    for (const int step : {+1, -1}) make_view(faces_[mu][step < 0], sites_at(mu, step), false);
+  make_view(all_, {});
+  for (int face = 0; face < 2 * directions; ++face) make_view(some_[face], face);
 }
 
 Transfer::Blocks::Blocks(const Transfer& t, int rhs) : rhs_(rhs) {
@@ -154,6 +179,13 @@ const Kernel& Transfer::kernel(std::string_view name) const {
   return find(fine_->device().kernels(), {.operation = name, .precision = precision_->name});
 }
 
+/// Whether kernels read vectors tile by tile.
+bool Transfer::in_tiles() const { return panel_.data() == nullptr && rows_apart(fine_->device()); }
+
+int Transfer::groups_of(int columns) const {
+  return in_tiles() ? tile_groups(fine_->device(), columns) : column_groups(fine_->device(), columns);
+}
+
 void Transfer::look_up(bool packed) {
   spread_ = &kernel(packed ? "spread_vectors_packed" : "spread_vectors");
   restrict_ = &kernel(packed ? "restrict_packed" : "restrict");
@@ -176,8 +208,8 @@ void Transfer::from_blocks(SpinorField& out, const Blocks& in) const {
 }
 
 void Transfer::run(const Kernel& kernel, const View& view, long long items, int columns,
-                   const std::function<void(Arguments&)>& set, bool by_column_groups) const {
-  Arguments a = arguments_for(*fine_, 1, by_column_groups ? column_groups(fine_->device(), columns) : 1);
+                   const std::function<void(Arguments&)>& set, int groups) const {
+  Arguments a = arguments_for(*fine_, 1, groups);
   a.count = items;
   a.columns = columns;
   a.matrix = view.record.data();
@@ -186,14 +218,19 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
 }
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
+  const Device& device = fine_->device();
   const long long blocks = coarse_->lattice().sites();
-  const Operand copy = order_.gather(coarse.operand(), coarse.rhs());
+  const Operand copy = in_tiles() ? Operand{} : order_.gather(coarse.operand(), coarse.rhs());
   const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
-  run(*prolong_, all_, rows_apart(fine_->device()) ? blocks * numbers : blocks, fine.rhs(), [&](Arguments& a) {
-    a.in = coarse.operand();
-    a.y = copy;
-    a.out = fine.operand();
-  });
+  run(
+      *prolong_, all_, blocks * (in_tiles() ? 2 * tile_items(device, rows_) : rows_apart(device) ? numbers : 1),
+      fine.rhs(),
+      [&](Arguments& a) {
+        a.in = coarse.operand();
+        a.y = copy;
+        a.out = fine.operand();
+      },
+      groups_of(fine.rhs()));
 }
 
 void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
@@ -205,13 +242,17 @@ void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
 
 void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other,
                              int mask) const {
-  const long long blocks = coarse_->lattice().sites();
-  run(*restrict_, view, blocks * row_items(fine_->device(), 2 * rows_), fine.rhs(), [&](Arguments& a) {
-    a.in = fine.operand();
-    if (other != nullptr) a.x = other->operand();
-    a.skip = mask;
-    a.out = coarse.operand();
-  });
+  const Device& device = fine_->device();
+  const int items = in_tiles() ? 2 * tile_items(device, rows_) : row_items(device, 2 * rows_);
+  run(
+      *restrict_, view, coarse_->lattice().sites() * items, fine.rhs(),
+      [&](Arguments& a) {
+        a.in = fine.operand();
+        if (other != nullptr) a.x = other->operand();
+        a.skip = mask;
+        a.out = coarse.operand();
+      },
+      groups_of(fine.rhs()));
 }
 
 void Transfer::restrict_to(SpinorField& coarse, const Blocks& fine) const {
@@ -227,7 +268,7 @@ void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
 
 void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu,
                                    int step) const {
-  restrict_seen(faces_[mu][step < 0], coarse, fine, &other, 1 << mu);
+  restrict_seen(some_[2 * mu + (step < 0)], coarse, fine, &other, 1 << mu);
 }
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
@@ -237,8 +278,7 @@ void Transfer::spread(Blocks& fine, int first, int mask) const {
         a.direction = first;
         a.skip = mask;
         a.out = fine.operand();
-      },
-      false);
+      });
 }
 
 /// Near-null vectors number `first` and those that follow.
@@ -248,8 +288,7 @@ void Transfer::take(const Blocks& v, int first) {
       [&](Arguments& a) {
         a.in = v.operand();
         a.direction = first;
-      },
-      false);
+      });
 }
 
 void Transfer::keep(const SpinorField& v) {
@@ -273,7 +312,9 @@ void Transfer::pack() {
   const auto& device = fine_->device_pointer();
   const long long blocks = coarse_->lattice().sites();
   if (packed_.data() == nullptr) {
-    packed_ = zeros(device, panel_.bytes() / precision_->word_bytes * sizeof(short));
+    const int columns = block_sites_ * slices_ * chiral_numbers;
+    packed_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * padded_rows(columns) * 2 * rows_ + panel_slack) *
+                                sizeof(short));
     scale_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * rows_ + panel_slack) * sizeof(float));
   }
   make_views();
@@ -292,7 +333,7 @@ bool Transfer::orthonormalise(Blocks& work) {
   device->fill(failed_.data(), 0, failed_.bytes());
   run(
       kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
-      [&](Arguments& a) { a.out = coarse.operand(); }, false);
+      [&](Arguments& a) { a.out = coarse.operand(); });
   prolong(work, coarse);
   take(work, 0);
   int failed = 0;

@@ -67,7 +67,11 @@ class Transfer {
   struct View {
     Memory sites, record;
   };
-  void make_view(View& view, const std::vector<int>& sites, bool all) const;
+  bool in_tiles() const;
+  int groups_of(int columns) const;
+  std::vector<int> steps_of(const std::vector<int>& sites) const;
+  std::vector<unsigned char> faces() const;
+  void make_view(View& view, std::optional<int> face) const;
   void make_views();
   std::vector<int> places_in_blocks();
   std::vector<int> sites_at(int mu, int step) const;
@@ -76,7 +80,7 @@ class Transfer {
   void look_up(bool packed);
   void reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out) const;
   void run(const Kernel& kernel, const View& view, long long items, int columns,
-           const std::function<void(Arguments&)>& set, bool by_column_groups = true) const;
+           const std::function<void(Arguments&)>& set, int groups = 1) const;
   void take(const Blocks& v, int first);
   bool orthonormalise(Blocks& work);
   void restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other, int mask) const;
@@ -87,10 +91,10 @@ class Transfer {
   int vectors_, slices_, block_sites_, rows_, lane_blocks_;
   bool packs_;
   const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
-  Memory place_, coarse_first_, odd_, panel_, packed_, scale_, failed_;
+  Memory place_, coarse_first_, odd_, faces_, panel_, packed_, scale_, failed_;
   SiteOrder order_;
   mutable std::optional<Blocks> work_;
-  View all_, faces_[directions][2];
+  View all_, some_[2 * directions];  ///< from all sites of blocks, and from those at a face
 };
 
 }  // namespace quarksmith

@@ -11,8 +11,41 @@ struct Warp {
     extern __shared__ uint4 shared[];
     return shared;
   }
+  /// What another thread has: thread number `thread` of the warp, or the one whose number differs in these bits.
+  template <class V>
+  static QUARKSMITH_INLINE V of(V v, int thread) {
+    return __shfl_sync(~0u, v, thread);
+  }
+  template <class V>
+  static QUARKSMITH_INLINE V across(V v, int bits) {
+    return __shfl_xor_sync(~0u, v, bits);
+  }
   /// All threads of the block come here before one goes on.
   static QUARKSMITH_INLINE void all_here() { __syncthreads(); }
+
+  /// Copies 8 bytes into shared memory, for this thread alone; those before `close` count as one group.
+  static QUARKSMITH_INLINE void copy(void* to, const void* from) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                 :
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+                 : "memory");
+#else
+    *static_cast<uint2*>(to) = *static_cast<const uint2*>(from);
+#endif
+  }
+  static QUARKSMITH_INLINE void close() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  /// All groups but the last `Last` have come.
+  template <int Last>
+  static QUARKSMITH_INLINE void await() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(Last) : "memory");
+#endif
+  }
 
   /// d += a b for matrices of bfloat16, 16 x 16 and 16 x 8, in the distribution over threads of the instruction
   /// mma.m16n8k16. Units that lack it (before sm_80) are replaced by exchanges.
@@ -23,11 +56,19 @@ struct Warp {
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-    exchange(d, a, b);
+    multiply_by_exchanges(d, a, b);
 #endif
   }
 
-  static QUARKSMITH_INLINE void exchange(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  /// The transpose of a matrix of 8 x 8 numbers of 16 bits, of which thread 4 g + t has row g of columns 2 t and 2 t +
+  /// 1.
+  static QUARKSMITH_INLINE unsigned transpose(unsigned pair) {
+    unsigned out;
+    asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
+    return out;
+  }
+
+  static QUARKSMITH_INLINE void multiply_by_exchanges(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     const int thread = threadIdx.x % 32, row = thread / 4, column = thread % 4 * 2;
     for (int t = 0; t < 4; ++t)  // that has columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 of a, and such rows of b
       for (int half = 0; half < 2; ++half)

@@ -1,0 +1,160 @@
+/// \file
+/// Restriction and prolongation with near-null vectors of 16 bits where items are threads: rows of tiles are vectors,
+/// columns the numbers of a chirality of a block, [site][slice][chiral number].
+#pragma once
+
+#include "runtime/kernels/coarse_tiles.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Near-null vectors of a chirality of a block.
+struct VectorTiles {
+  const BlockVectors& b;
+  int block, chirality;
+
+  QUARKSMITH_INLINE int columns() const { return b.block_sites * b.slices * chiral_numbers; }
+  QUARKSMITH_INLINE int steps() const { return tile_steps(columns()); }
+  QUARKSMITH_INLINE int tiles() const { return b.rows / tile_size; }
+  /// Tiles of a step.
+  QUARKSMITH_INLINE Tile* of(int step) const {
+    return reinterpret_cast<Tile*>(b.packed) +
+           (static_cast<long long>(2 * block + chirality) * steps() + step) * tiles() * warp_size;
+  }
+  QUARKSMITH_INLINE const float* scale() const { return b.scale + (2 * block + chirality) * b.rows; }
+  /// A pair of columns in a field in the order of blocks.
+  template <class T>
+  QUARKSMITH_INLINE T* pair(const Operand& f, int rhs, int pair) const {
+    const int place = pair / chiral_pairs, slice = place % b.slices, inside = place / b.slices;
+    return static_cast<T*>(f.data) + rhs * f.rhs_stride + slice * (f.rhs_stride / b.slices) +
+           ((static_cast<long long>(block) * b.block_sites + inside) * spinor_numbers + chirality * chiral_numbers) * 2 +
+           pair % chiral_pairs * 4;
+  }
+  /// Whether the site of a pair of columns counts.
+  QUARKSMITH_INLINE bool counts(int pair) const {
+    const int inside = pair / chiral_pairs / b.slices;
+    return inside < b.block_sites && (b.faces == nullptr || (b.faces[inside] >> b.face & 1));
+  }
+};
+
+/// out = P^+ in, or P^+ (in - x) with the sign of the block in front of x.
+template <class Codec>
+struct RestrictTiles : TileBody<Codec, RestrictTiles<Codec>> {
+  using T = typename Codec::Element;
+
+  static QUARKSMITH_HOST_DEVICE int kept_bytes(const Arguments& a) {
+    return a.columns > tile_size ? TileSums<T, 2, true>::kept_bytes() : TileSums<T, 1, true>::kept_bytes();
+  }
+
+  template <int M>
+  static QUARKSMITH_INLINE void product(const Arguments& a, int index, int first) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const VectorTiles v{b, index / tile_threads / 2, index / tile_threads % 2};
+    const T sign = a.x.data != nullptr ? sign_of<T>(b.odd[v.block], a.skip) : T(0);
+    const bool some = b.faces != nullptr;
+    TileSums<T, M, true> sums(index, first);
+    sums.add(
+        some ? b.sites : v.steps(), v.tiles(), [&](int k) { return v.of(some ? b.site[k] : k); },
+        [&](int k, Two<T>(&x)[M]) {
+          const int pair = 4 * (some ? b.site[k] : k) + sums.pair();
+          const bool counts = v.counts(pair);
+          QUARKSMITH_UNROLL
+          for (int m = 0; m < M; ++m) {
+            x[m] = Two<T>{};
+            const int rhs = sums.rhs(m);
+            if (!counts || rhs >= a.columns) continue;
+            x[m].load(v.template pair<const T>(a.in, rhs, pair));
+            if (a.x.data == nullptr) continue;
+            Two<T> other;
+            other.load(v.template pair<const T>(a.x, rhs, pair));
+            QUARKSMITH_UNROLL
+            for (int n = 0; n < 4; ++n) x[m].number[n] -= sign * other.number[n];
+          }
+        });
+    sums.finish(v.tiles(), a.columns, [&](int i, int rhs, Two<T> out) {
+      const int pair = 4 * i + sums.pair(), slice = pair / chiral_pairs;
+      if (slice >= b.coarse.slices) return;
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < 4; ++n) out.number[n] *= T(v.scale()[2 * pair + n / 2]);
+      out.store(slice_of<T>(a.out, b.coarse, b.coarse_first[v.block], rhs, slice), b.coarse,
+                v.chirality * chiral_pairs + pair % chiral_pairs);
+    });
+  }
+};
+
+/// out = P in: tiles are transposed on their way, and the warps of a block take a part of the columns each.
+template <class Codec>
+struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
+  using T = typename Codec::Element;
+  using Threads = Warp<T>;
+  using Vectors = TileVectors<false>;
+  static constexpr int most_tiles = most_vectors / tile_size;
+
+  static QUARKSMITH_HOST_DEVICE int kept_bytes(const Arguments& a) {
+    return (a.columns > tile_size ? 2 : 1) * most_tiles * int(sizeof(Vectors)) / warp_parts;
+  }
+
+  /// Numbers of the coarse vectors with the factors of rows, for all warps of the block: [tile][group of right-hand
+  /// sides][thread].
+  template <int M>
+  static QUARKSMITH_INLINE void share(const Arguments& a, const VectorTiles& v, const TileSums<T, M, false>& at,
+                                      Vectors* shared) {
+    const FieldPlaces& f = v.b.coarse;
+    for (int i = at.part; i < v.tiles(); i += warp_parts) {
+      const int pair = 4 * i + at.pair(), slice = pair / chiral_pairs;
+      QUARKSMITH_UNROLL
+      for (int m = 0; m < M; ++m) {
+        Two<T> x{};
+        if (slice < f.slices && at.rhs(m) < a.columns) {
+          x.load(slice_of<const T>(a.in, f, v.b.coarse_first[v.block], at.rhs(m), slice), f,
+                 v.chirality * chiral_pairs + pair % chiral_pairs);
+          QUARKSMITH_UNROLL
+          for (int n = 0; n < 4; ++n) x.number[n] *= T(v.scale()[2 * pair + n / 2]);
+        }
+        shared[(i * M + m) * warp_size + at.thread] = Vectors(x);
+      }
+    }
+    Threads::all_here();
+  }
+
+  /// Rows of a tile become columns.
+  static QUARKSMITH_INLINE Tile transposed(const Tile& tile) {
+    const auto word = [](short a, short b) { return unsigned(static_cast<unsigned short>(a)) | unsigned(b) << 16; };
+    const unsigned re = Threads::transpose(word(tile.number[0], tile.number[2])),
+                   im = Threads::transpose(word(tile.number[1], tile.number[3]));
+    return {{short(re), short(im), short(re >> 16), short(im >> 16)}};
+  }
+
+  template <int M>
+  static QUARKSMITH_INLINE void product(const Arguments& a, int index, int first) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const VectorTiles v{b, index / tile_threads / 2, index / tile_threads % 2};
+    const TileSums<T, M, false> at(index, first);  // for its numbering
+    Vectors* const shared = static_cast<Vectors*>(Threads::shared());
+    share<M>(a, v, at, shared);
+    const int steps = v.steps(), tiles = v.tiles();
+    QUARKSMITH_ROLLED
+    for (int step = at.part; step < steps; step += warp_parts) {
+      Tile tile[most_tiles];
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < most_tiles; ++i)
+        if (i < tiles) tile[i] = v.of(step)[i * warp_size + at.thread];
+      float sum[M][4] = {};
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < most_tiles; ++i) {
+        if (i >= tiles) continue;
+        Vectors x[M];
+        QUARKSMITH_UNROLL
+        for (int m = 0; m < M; ++m) x[m] = shared[(i * M + m) * warp_size + at.thread];
+        add_tile<Threads>(transposed(tile[i]), x, sum);
+      }
+      const int pair = 4 * step + at.pair();
+      QUARKSMITH_UNROLL
+      for (int m = 0; m < M; ++m)
+        if (pair / chiral_pairs < b.block_sites * b.slices && at.rhs(m) < a.columns)
+          Two<T>{{T(sum[m][0]), T(sum[m][2]), T(sum[m][1]), T(sum[m][3])}}.store(
+              v.template pair<T>(a.out, at.rhs(m), pair));
+    }
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET
