@@ -27,7 +27,7 @@ struct PackMatrices : PanelBody<Codec> {
     if constexpr (has_lanes) {
       packed.pack(s.rows);
     } else {
-      const T factor = packed.factor_of(row, s.rows);
+      const T factor = packed.factor_of(row, s.rows, most_tile, tile_unit);
       const int each = s.places.slices * spinor_numbers;
       for (int k = 0; k < columns; ++k)
         set_tile(CoarseTiles<Codec>::tiles_of(s, item, k / each), s.rows, k % each, row,

@@ -230,13 +230,14 @@ struct PackedRows {
   int columns, times;  ///< of a group, and groups
   long long apart;     ///< numbers from a group to the next
 
-  /// Sets the factor of row r. \return what its numbers are multiplied with.
-  QUARKSMITH_INLINE T factor_of(int r, int rows) const {
+  /// Sets the factor of row r, of integers in this unit up to `largest` of them. \return what its numbers are
+  /// multiplied with.
+  QUARKSMITH_INLINE T factor_of(int r, int rows, int largest = most_short, int unit = 1) const {
     T most = 0;
     for (int g = 0; g < times; ++g)
       for (int k = 0; k < 2 * columns; ++k) most = maximum(most, absolute(from[g * apart + k * rows + r]));
-    scale[r] = float(most / T(most_short));
-    return most > T(0) ? T(most_short) / most : T(0);
+    scale[r] = float(most * T(unit) / T(largest));
+    return most > T(0) ? T(largest) / most : T(0);
   }
   QUARKSMITH_INLINE void pack(int rows) const {
     for (int r = first; r < end; ++r) {

@@ -2,9 +2,10 @@
 /// Products of matrices of 16 bits and many right-hand sides where items are threads: 32 of them, a warp, read tiles of
 /// 8 rows and 8 columns in the order in which matrix units take them.
 ///
-/// Units multiply numbers of bfloat16. A 16-bit integer is the sum of two of these exactly, a number of a vector to 16
-/// bits; of the four products the least is left out. Thread 4 g + t has row g of columns 2 t and 2 t + 1 of a tile,
-/// real part and imaginary part; tiles of the same columns follow each other.
+/// Units multiply numbers of bfloat16. A number of a matrix is an integer of 14 bits, 128 (h - 64) + l with 0 <= h, l <
+/// 128 in a byte each: the sum of two numbers of bfloat16, to which a byte turns by the bits of 128 before it. A number
+/// of a vector is the sum of two of these to 16 bits; of the four products the least is left out. Thread 4 g + t has row
+/// g of columns 2 t and 2 t + 1 of a tile, real part and imaginary part; tiles of the same columns follow each other.
 #pragma once
 
 #include "runtime/kernels/coarse_panels.hpp"
@@ -14,15 +15,26 @@ namespace quarksmith::QUARKSMITH_TARGET {
 inline constexpr int warp_size = 32, tile_size = 8;
 /// Threads of a block, whose warps share the columns of some rows.
 inline constexpr int tile_threads = warp_parts * warp_size;
-/// Steps whose tiles are on their way.
+/// Steps whose numbers are on their way.
 inline constexpr int tiles_ahead = 3;
 /// Pairs of complex numbers of a Dirac spinor, and of one chirality of it.
 inline constexpr int spinor_pairs = spinor_numbers / 2, chiral_pairs = chiral_numbers / 2;
 
-/// What a thread has of a tile.
+/// What a thread has of a tile: pairs (re, im).
 struct alignas(8) Tile {
-  short number[4];
+  unsigned pair[2];
 };
+inline constexpr int most_tile = 8191, tile_unit = 128;
+/// The bytes of an integer up to most_tile.
+QUARKSMITH_INLINE unsigned tile_bytes(int n) {
+  const unsigned u = unsigned(n + most_tile + 1);
+  return (u >> 7) << 8 | (u & 127u);
+}
+/// The integer, in tile_units.
+template <class T>
+QUARKSMITH_INLINE T tile_number(unsigned bytes) {
+  return T(int(bytes >> 8 & 127u) - tile_unit / 2) + T(int(bytes & 127u)) * (T(1) / T(tile_unit));
+}
 /// Steps of eight columns of a matrix.
 QUARKSMITH_HOST_DEVICE constexpr int tile_steps(int columns) { return (columns + tile_size - 1) / tile_size; }
 /// Where the numbers of a row and a column, an even one and the next, are in a matrix of so many rows.
@@ -30,18 +42,17 @@ QUARKSMITH_INLINE long long tile_place(int rows, int column, int row) {
   const long long tile = static_cast<long long>(column / tile_size) * (rows / tile_size) + row / tile_size;
   return tile * warp_size + row % tile_size * 4 + column % tile_size / 2;
 }
-/// Sets one of them. \param factor what integers are times their factor.
+/// Sets one of them to the nearest integers.
 template <class T>
 QUARKSMITH_INLINE void set_tile(Tile* tiles, int rows, int column, int row, const T& re, const T& im) {
-  short* const pair = tiles[tile_place(rows, column, row)].number + column % 2 * 2;
-  pair[0] = short(nearest_of(re));
-  pair[1] = short(nearest_of(im));
+  tiles[tile_place(rows, column, row)].pair[column % 2] = tile_bytes(nearest_of(re)) | tile_bytes(nearest_of(im)) << 16;
 }
 
 /// Two numbers of bfloat16 in a word, and what they lack of those that they stand for.
 struct SplitPair {
   unsigned high, low;
 
+  SplitPair() = default;
   QUARKSMITH_INLINE SplitPair(float a, float b) {
     constexpr unsigned upper = 0xffff0000u, half = 0x8000u;
     const unsigned near_a = bits_of_float<1>(a) + half, near_b = bits_of_float<1>(b) + half;
@@ -54,22 +65,14 @@ QUARKSMITH_INLINE unsigned swapped(unsigned pair) { return pair >> 16 | pair << 
 
 /// Two complex numbers that follow each other: numbers 2 t and 2 t + 1 of eight of a vector.
 template <class T>
-struct Two {
+struct alignas(16) Two {
   T number[4];
 
-  QUARKSMITH_INLINE void load(const T* from) {
-    T numbers[4];
-    load_numbers(from, numbers);
-    for (int n = 0; n < 4; ++n) number[n] = numbers[n];
-  }
-  QUARKSMITH_INLINE void store(T* to) const {
-    T numbers[4];
-    for (int n = 0; n < 4; ++n) numbers[n] = number[n];
-    store_numbers(to, numbers);
-  }
+  /// Numbers of a thread at once.
+  static constexpr int chunk = 16 / sizeof(T);
+  QUARKSMITH_INLINE void store(T* to) const { store_numbers(to, number); }
   /// Pair number `pair` of a spinor of a field.
   QUARKSMITH_INLINE void load(const T* spinor, const FieldPlaces& f, int pair) {
-    constexpr int chunk = 16 / sizeof(T);
     QUARKSMITH_UNROLL
     for (int n = 0; n < 4; n += chunk) {
       const Chunk<T> c = *reinterpret_cast<const Chunk<T>*>(spinor + f.word[4 * pair + n]);
@@ -78,7 +81,6 @@ struct Two {
     }
   }
   QUARKSMITH_INLINE void store(T* spinor, const FieldPlaces& f, int pair) const {
-    constexpr int chunk = 16 / sizeof(T);
     QUARKSMITH_UNROLL
     for (int n = 0; n < 4; n += chunk) {
       Chunk<T> c;
@@ -86,6 +88,15 @@ struct Two {
       for (int i = 0; i < chunk; ++i) c.number[i] = number[n + i];
       *reinterpret_cast<Chunk<T>*>(spinor + f.word[4 * pair + n]) = c;
     }
+  }
+  /// Lets those numbers come into shared memory.
+  QUARKSMITH_INLINE void fetch(const T* from) {
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < 4; n += chunk) Warp<T>::template copy<16>(number + n, from + n);
+  }
+  QUARKSMITH_INLINE void fetch(const T* spinor, const FieldPlaces& f, int pair) {
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < 4; n += chunk) Warp<T>::template copy<16>(number + n, spinor + f.word[4 * pair + n]);
   }
 };
 
@@ -113,8 +124,9 @@ struct TileVectors {
 /// sums += the products of a tile and the vectors.
 template <class Threads, int M, bool Conjugate>
 QUARKSMITH_INLINE void add_tile(const Tile& tile, const TileVectors<Conjugate> (&v)[M], float (&sums)[M][4]) {
-  const SplitPair c0(tile.number[0], tile.number[1]), c1(tile.number[2], tile.number[3]);
-  const unsigned high[2] = {c0.high, c1.high}, low[2] = {c0.low, c1.low};
+  unsigned high[2], low[2];
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < 2; ++i) Threads::split(tile.pair[i], high[i], low[i]);
   QUARKSMITH_UNROLL
   for (int m = 0; m < M; ++m) {
     Threads::multiply(sums[m], v[m].high, high);
@@ -123,9 +135,9 @@ QUARKSMITH_INLINE void add_tile(const Tile& tile, const TileVectors<Conjugate> (
   }
 }
 
-/// Sums over columns for up to warp_tiles tiles of rows and M times 8 right-hand sides. The warps of a block take a part
-/// of the columns each.
-template <class T, int M, bool Conjugate>
+/// Sums over columns for up to warp_tiles tiles of rows and M times 8 right-hand sides, of one vector or the difference
+/// of two. The warps of a block take a part of the columns each.
+template <class T, int M, bool Conjugate, int Terms = 1>
 struct TileSums {
   using Threads = Warp<T>;
   float sum[warp_tiles][M][4] = {};
@@ -138,46 +150,68 @@ struct TileSums {
   QUARKSMITH_INLINE int rhs(int m) const { return first + tile_size * m + thread / 4; }
   QUARKSMITH_INLINE int pair() const { return thread % 4; }
 
-  /// Bytes of shared memory for a thread: tiles on their way, or sums.
+  /// What is on its way for a step.
+  struct Stage {
+    Two<T> x[Terms][M][warp_size];
+    Tile tile[warp_tiles][warp_size];
+  };
+  /// Bytes of shared memory for a thread: stages, or sums.
   static QUARKSMITH_HOST_DEVICE int kept_bytes() {
-    const int fetched = tiles_ahead * warp_tiles * int(sizeof(Tile)), sums = M * warp_tiles * 4 * int(sizeof(float));
-    return fetched > sums ? fetched : sums;
+    const int stages = tiles_ahead * int(sizeof(Stage)) / warp_size, sums = M * warp_tiles * 4 * int(sizeof(float));
+    return stages > sums ? stages : sums;
   }
 
   /// \param steps of eight columns in all. \param tiles of rows, up to warp_tiles.
-  /// \param tile_of(step) the first tile of a step; \param load(step, x) sets the numbers of this thread.
-  template <class TileOf, class Load>
-  QUARKSMITH_INLINE void add(int steps, int tiles, const TileOf& tile_of, const Load& load) {
+  /// \param cursor for the steps from one on: cursor.tile() is the first tile of a step, cursor.fetch(x, term, m) lets
+  /// the numbers of this thread come, or is false where they are 0; ++cursor goes to the next.
+  /// \param sign of the second term, which is subtracted.
+  template <class MakeCursor>
+  QUARKSMITH_INLINE void add(int steps, int tiles, const MakeCursor& make_cursor, const T& sign = T(0)) {
     const int each = (steps + warp_parts - 1) / warp_parts, begin = part * each;
     const int count = steps - begin < each ? steps - begin : each;
-    Tile* const buffer = static_cast<Tile*>(Threads::shared()) + part * tiles_ahead * warp_tiles * warp_size + thread;
-    const auto fetch = [&](int k) {
-      if (k < count) {
-        const Tile* const from = tile_of(begin + k) + thread;
+    if (count <= 0) return;
+    auto cursor = make_cursor(begin);
+    Stage* const stages = static_cast<Stage*>(Threads::shared()) + part * tiles_ahead;
+    int coming = 0, here = 0;
+    const auto fetch = [&](bool more) {
+      if (more) {
+        Stage& stage = stages[coming];
+        const Tile* const from = cursor.tile() + thread;
         QUARKSMITH_UNROLL
         for (int i = 0; i < warp_tiles; ++i)
-          if (i < tiles) Threads::copy(buffer + (k % tiles_ahead * warp_tiles + i) * warp_size, from + i * warp_size);
+          if (i < tiles) Threads::template copy<8>(&stage.tile[i][thread], from + i * warp_size);
+        QUARKSMITH_UNROLL
+        for (int term = 0; term < Terms; ++term)
+          QUARKSMITH_UNROLL
+          for (int m = 0; m < M; ++m)
+            if (!cursor.fetch(stage.x[term][m][thread], term, m)) stage.x[term][m][thread] = Two<T>{};
+        ++cursor;
+        coming = coming + 1 == tiles_ahead ? 0 : coming + 1;
       }
       Threads::close();
     };
     QUARKSMITH_UNROLL
-    for (int k = 0; k < tiles_ahead - 1; ++k) fetch(k);
-    Two<T> x[M], next[M] = {};
-    if (count > 0) load(begin, next);
+    for (int k = 0; k < tiles_ahead - 1; ++k) fetch(k < count);
     QUARKSMITH_ROLLED
     for (int k = 0; k < count; ++k) {
-      fetch(k + tiles_ahead - 1);
+      fetch(k + tiles_ahead - 1 < count);
+      Threads::template await<tiles_ahead - 1>();
+      const Stage& stage = stages[here];
+      here = here + 1 == tiles_ahead ? 0 : here + 1;
       TileVectors<Conjugate> v[M];
       QUARKSMITH_UNROLL
-      for (int m = 0; m < M; ++m) x[m] = next[m];
-      if (k + 1 < count) load(begin + k + 1, next);
-      QUARKSMITH_UNROLL
-      for (int m = 0; m < M; ++m) v[m] = TileVectors<Conjugate>(x[m]);
-      Threads::template await<tiles_ahead - 1>();
-      const Tile* const here = buffer + k % tiles_ahead * warp_tiles * warp_size;
+      for (int m = 0; m < M; ++m) {
+        Two<T> x = stage.x[0][m][thread];
+        if constexpr (Terms == 2) {
+          const Two<T> other = stage.x[1][m][thread];
+          QUARKSMITH_UNROLL
+          for (int n = 0; n < 4; ++n) x.number[n] -= sign * other.number[n];
+        }
+        v[m] = TileVectors<Conjugate>(x);
+      }
       QUARKSMITH_UNROLL
       for (int i = 0; i < warp_tiles; ++i)
-        if (i < tiles) add_tile<Threads>(here[i * warp_size], v, sum[i]);
+        if (i < tiles) add_tile<Threads>(stage.tile[i][thread], v, sum[i]);
     }
   }
 
@@ -242,26 +276,47 @@ struct CoarseTiles : TileBody<Codec, CoarseTiles<Codec>> {
     return a.columns > tile_size ? TileSums<T, 2, false>::kept_bytes() : TileSums<T, 1, false>::kept_bytes();
   }
 
+  /// Eight columns of the matrices of a site after the other.
+  template <int M>
+  struct Columns {
+    const Arguments& a;
+    const Stencil& s;
+    const TileSums<T, M, false>& sums;
+    const Tile* next;
+    long long tiles;  ///< of a step, in threads
+    const int* other;
+    int steps, step, from;
+
+    QUARKSMITH_INLINE const Tile* tile() const { return next; }
+    QUARKSMITH_INLINE bool fetch(Two<T>& x, int, int m) const {
+      const int pair = 4 * step + sums.pair(), rhs = sums.rhs(m);
+      if (rhs >= a.columns || pair >= s.places.slices * spinor_pairs) return false;
+      x.fetch(slice_of<const T>(a.in, s.places, from, rhs, pair / spinor_pairs), s.places, pair % spinor_pairs);
+      return true;
+    }
+    QUARKSMITH_INLINE void operator++() {
+      next += tiles;
+      if (++step < steps) return;
+      step = 0;
+      from = *++other;  // beyond the last point, too, for which the array has room
+    }
+  };
+
   template <int M>
   static QUARKSMITH_INLINE void product(const Arguments& a, int index, int first) {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
     const FieldPlaces& f = s.places;
     const int rows = s.rows / tile_size, groups = (rows + warp_tiles - 1) / warp_tiles, block = index / tile_threads;
-    const int site = block / groups, begin = block % groups * warp_tiles, steps = tile_steps(f.slices * spinor_numbers);
+    const int site = groups == 1 ? block : block / groups, begin = (block - site * groups) * warp_tiles;
     const int tiles = rows - begin < warp_tiles ? rows - begin : warp_tiles;
+    const int steps = tile_steps(f.slices * spinor_numbers);
     TileSums<T, M, false> sums(index, first);
-    const Tile* const all = tiles_of(s, site, 0) + begin * warp_size;
-    sums.add(
-        s.points * steps, tiles, [&](int k) { return all + static_cast<long long>(k) * rows * warp_size; },
-        [&](int k, Two<T>(&x)[M]) {
-          const int pair = 4 * (k % steps) + sums.pair(), from = s.other_first[site * s.points + k / steps];
-          QUARKSMITH_UNROLL
-          for (int m = 0; m < M; ++m) {
-            x[m] = Two<T>{};
-            if (const int rhs = sums.rhs(m); rhs < a.columns && pair < f.slices * spinor_pairs)
-              x[m].load(slice_of<const T>(a.in, f, from, rhs, pair / spinor_pairs), f, pair % spinor_pairs);
-          }
-        });
+    sums.add(s.points * steps, tiles, [&](int k) {
+      const int* const other = s.other_first + site * s.points + k / steps;
+      const long long apart = static_cast<long long>(rows) * warp_size;
+      return Columns<M>{a,     s,     sums,      tiles_of(s, site, 0) + begin * warp_size + k * apart,
+                        apart, other, steps, k % steps, *other};
+    });
     sums.finish(tiles, a.columns, [&](int i, int rhs, Two<T> out) {
       const int pair = (begin + i) * 4 + sums.pair(), slice = pair / spinor_pairs;
       if (slice >= f.slices) return;

@@ -95,7 +95,7 @@ struct PackVectors : PanelBody<Codec> {
     if constexpr (has_lanes) {
       packed.pack(b.rows);
     } else {
-      const T factor = packed.factor_of(row, b.rows);
+      const T factor = packed.factor_of(row, b.rows, most_tile, tile_unit);
       Tile* const tiles = VectorTiles{b, item / 2, item % 2}.of(0);
       for (int k = 0; k < times * chiral_numbers; ++k) {
         const T* const from = packed.from + k / chiral_numbers * apart + k % chiral_numbers * 2 * b.rows + row;
@@ -154,7 +154,7 @@ struct SpreadVectors : PanelBody<Codec> {
         const Tile tile = tiles[tile_place(b.rows, column, j)];
         const T factor = sign * T(v.scale()[j]);
         QUARKSMITH_UNROLL
-        for (int i = 0; i < 4; ++i) out.number[i] = factor * T(tile.number[i]);
+        for (int i = 0; i < 4; ++i) out.number[i] = factor * tile_number<T>(tile.pair[i / 2] >> 16 * (i % 2));
       }
       out.store(in_blocks<T>(a.out, b, place, c, slice) + 4 * pair);
     }

@@ -21,17 +21,18 @@ struct VectorTiles {
            (static_cast<long long>(2 * block + chirality) * steps() + step) * tiles() * warp_size;
   }
   QUARKSMITH_INLINE const float* scale() const { return b.scale + (2 * block + chirality) * b.rows; }
+  QUARKSMITH_INLINE int inside_of(int place) const { return b.slices == 1 ? place : place / b.slices; }
   /// A pair of columns in a field in the order of blocks.
   template <class T>
   QUARKSMITH_INLINE T* pair(const Operand& f, int rhs, int pair) const {
-    const int place = pair / chiral_pairs, slice = place % b.slices, inside = place / b.slices;
-    return static_cast<T*>(f.data) + rhs * f.rhs_stride + slice * (f.rhs_stride / b.slices) +
+    const int place = pair / chiral_pairs, inside = inside_of(place), slice = place - inside * b.slices;
+    return static_cast<T*>(f.data) + rhs * f.rhs_stride + (slice > 0 ? slice * (f.rhs_stride / b.slices) : 0) +
            ((static_cast<long long>(block) * b.block_sites + inside) * spinor_numbers + chirality * chiral_numbers) * 2 +
            pair % chiral_pairs * 4;
   }
   /// Whether the site of a pair of columns counts.
   QUARKSMITH_INLINE bool counts(int pair) const {
-    const int inside = pair / chiral_pairs / b.slices;
+    const int inside = inside_of(pair / chiral_pairs);
     return inside < b.block_sites && (b.faces == nullptr || (b.faces[inside] >> b.face & 1));
   }
 };
@@ -42,34 +43,51 @@ struct RestrictTiles : TileBody<Codec, RestrictTiles<Codec>> {
   using T = typename Codec::Element;
 
   static QUARKSMITH_HOST_DEVICE int kept_bytes(const Arguments& a) {
-    return a.columns > tile_size ? TileSums<T, 2, true>::kept_bytes() : TileSums<T, 1, true>::kept_bytes();
+    if (a.x.data != nullptr) return bytes_of<2>(a);
+    return bytes_of<1>(a);
   }
+  template <int Terms>
+  static QUARKSMITH_HOST_DEVICE int bytes_of(const Arguments& a) {
+    using One = TileSums<T, 1, true, Terms>;
+    using Both = TileSums<T, 2, true, Terms>;
+    return a.columns > tile_size ? Both::kept_bytes() : One::kept_bytes();
+  }
+
+  /// Eight columns of a block after the other.
+  template <class Sums>
+  struct Columns {
+    const Arguments& a;
+    const VectorTiles& v;
+    const Sums& sums;
+    const int* list;  ///< null: all steps
+    int k;
+
+    QUARKSMITH_INLINE int step() const { return list != nullptr ? list[k] : k; }
+    QUARKSMITH_INLINE const Tile* tile() const { return v.of(step()); }
+    QUARKSMITH_INLINE bool fetch(Two<T>& x, int term, int m) const {
+      const int pair = 4 * step() + sums.pair(), rhs = sums.rhs(m);
+      if (rhs >= a.columns || !v.counts(pair)) return false;
+      x.fetch(v.template pair<const T>(term == 0 ? a.in : a.x, rhs, pair));
+      return true;
+    }
+    QUARKSMITH_INLINE void operator++() { ++k; }
+  };
 
   template <int M>
   static QUARKSMITH_INLINE void product(const Arguments& a, int index, int first) {
+    a.x.data != nullptr ? restrict<M, 2>(a, index, first) : restrict<M, 1>(a, index, first);
+  }
+
+  template <int M, int Terms>
+  static QUARKSMITH_INLINE void restrict(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
     const VectorTiles v{b, index / tile_threads / 2, index / tile_threads % 2};
-    const T sign = a.x.data != nullptr ? sign_of<T>(b.odd[v.block], a.skip) : T(0);
     const bool some = b.faces != nullptr;
-    TileSums<T, M, true> sums(index, first);
+    using Sums = TileSums<T, M, true, Terms>;
+    Sums sums(index, first);
     sums.add(
-        some ? b.sites : v.steps(), v.tiles(), [&](int k) { return v.of(some ? b.site[k] : k); },
-        [&](int k, Two<T>(&x)[M]) {
-          const int pair = 4 * (some ? b.site[k] : k) + sums.pair();
-          const bool counts = v.counts(pair);
-          QUARKSMITH_UNROLL
-          for (int m = 0; m < M; ++m) {
-            x[m] = Two<T>{};
-            const int rhs = sums.rhs(m);
-            if (!counts || rhs >= a.columns) continue;
-            x[m].load(v.template pair<const T>(a.in, rhs, pair));
-            if (a.x.data == nullptr) continue;
-            Two<T> other;
-            other.load(v.template pair<const T>(a.x, rhs, pair));
-            QUARKSMITH_UNROLL
-            for (int n = 0; n < 4; ++n) x[m].number[n] -= sign * other.number[n];
-          }
-        });
+        some ? b.sites : v.steps(), v.tiles(),
+        [&](int k) { return Columns<Sums>{a, v, sums, some ? b.site : nullptr, k}; }, sign_of<T>(b.odd[v.block], a.skip));
     sums.finish(v.tiles(), a.columns, [&](int i, int rhs, Two<T> out) {
       const int pair = 4 * i + sums.pair(), slice = pair / chiral_pairs;
       if (slice >= b.coarse.slices) return;
@@ -118,10 +136,10 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
 
   /// Rows of a tile become columns.
   static QUARKSMITH_INLINE Tile transposed(const Tile& tile) {
-    const auto word = [](short a, short b) { return unsigned(static_cast<unsigned short>(a)) | unsigned(b) << 16; };
-    const unsigned re = Threads::transpose(word(tile.number[0], tile.number[2])),
-                   im = Threads::transpose(word(tile.number[1], tile.number[3]));
-    return {{short(re), short(im), short(re >> 16), short(im >> 16)}};
+    constexpr unsigned lower = 0xffffu, upper = 0xffff0000u;
+    const unsigned re = Threads::transpose((tile.pair[0] & lower) | tile.pair[1] << 16),
+                   im = Threads::transpose(tile.pair[0] >> 16 | (tile.pair[1] & upper));
+    return {{(re & lower) | im << 16, re >> 16 | (im & upper)}};
   }
 
   template <int M>

@@ -35,6 +35,7 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
       other_first.push_back(from_first[other_number.back()]);
     }
   }
+  other_first.push_back(0);  // kernels look one further
   const auto& device = domain_->device_pointer();
   first_ = on_device(device, first);
   other_first_ = on_device(device, other_first);

@@ -23,15 +23,17 @@ struct Warp {
   /// All threads of the block come here before one goes on.
   static QUARKSMITH_INLINE void all_here() { __syncthreads(); }
 
-  /// Copies 8 bytes into shared memory, for this thread alone; those before `close` count as one group.
+  /// Copies bytes into shared memory, for this thread alone; those before `close` count as one group.
+  template <int Bytes>
   static QUARKSMITH_INLINE void copy(void* to, const void* from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
                  :
-                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(Bytes)
                  : "memory");
 #else
-    *static_cast<uint2*>(to) = *static_cast<const uint2*>(from);
+    using P = typename Packet<Bytes>::type;
+    *static_cast<P*>(to) = *static_cast<const P*>(from);
 #endif
   }
   static QUARKSMITH_INLINE void close() {
@@ -44,6 +46,24 @@ struct Warp {
   static QUARKSMITH_INLINE void await() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(Last) : "memory");
+#endif
+  }
+
+  /// Of two integers of 14 bits (runtime/kernels/coarse_tiles.hpp) h - 64 and l / 128, as pairs of bfloat16.
+  static QUARKSMITH_INLINE void split(unsigned pair, unsigned& high, unsigned& low) {
+    constexpr unsigned bits_of_128 = 0x43434343u;
+    high = __byte_perm(pair, bits_of_128, 0x4341);  // 128 + h
+    low = __byte_perm(pair, bits_of_128, 0x4240);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(high) : "r"(0x3f803f80u), "r"(0xc340c340u));  // x - 192
+    asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(low) : "r"(0x3c003c00u), "r"(0xbf80bf80u));   // x / 128 - 1
+#else
+    const auto each = [](unsigned v, float a, float b) {
+      return __float_as_uint(__uint_as_float(v << 16) * a + b) >> 16 |
+             (__float_as_uint(__uint_as_float(v & 0xffff0000u) * a + b) & 0xffff0000u);
+    };
+    high = each(high, 1, -192);
+    low = each(low, 1.0f / 128, -1);
 #endif
   }
 
