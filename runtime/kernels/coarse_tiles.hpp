@@ -71,22 +71,22 @@ struct alignas(16) Two {
   /// Numbers of a thread at once.
   static constexpr int chunk = 16 / sizeof(T);
   QUARKSMITH_INLINE void store(T* to) const { store_numbers(to, number); }
-  /// Pair number `pair` of a spinor of a field.
-  QUARKSMITH_INLINE void load(const T* spinor, const FieldPlaces& f, int pair) {
+  /// Pair number `pair` of a spinor of a field, whose chunks are so far apart.
+  QUARKSMITH_INLINE void load(const T* spinor, int apart, int pair) {
     QUARKSMITH_UNROLL
     for (int n = 0; n < 4; n += chunk) {
-      const Chunk<T> c = *reinterpret_cast<const Chunk<T>*>(spinor + f.word[4 * pair + n]);
+      const Chunk<T> c = *reinterpret_cast<const Chunk<T>*>(spinor + (4 * pair + n) / chunk * apart);
       QUARKSMITH_UNROLL
       for (int i = 0; i < chunk; ++i) number[n + i] = c.number[i];
     }
   }
-  QUARKSMITH_INLINE void store(T* spinor, const FieldPlaces& f, int pair) const {
+  QUARKSMITH_INLINE void store(T* spinor, int apart, int pair) const {
     QUARKSMITH_UNROLL
     for (int n = 0; n < 4; n += chunk) {
       Chunk<T> c;
       QUARKSMITH_UNROLL
       for (int i = 0; i < chunk; ++i) c.number[i] = number[n + i];
-      *reinterpret_cast<Chunk<T>*>(spinor + f.word[4 * pair + n]) = c;
+      *reinterpret_cast<Chunk<T>*>(spinor + (4 * pair + n) / chunk * apart) = c;
     }
   }
   /// Lets those numbers come into shared memory.
@@ -94,11 +94,18 @@ struct alignas(16) Two {
     QUARKSMITH_UNROLL
     for (int n = 0; n < 4; n += chunk) Warp<T>::template copy<16>(number + n, from + n);
   }
-  QUARKSMITH_INLINE void fetch(const T* spinor, const FieldPlaces& f, int pair) {
+  QUARKSMITH_INLINE void fetch(const T* spinor, int apart, int pair) {
     QUARKSMITH_UNROLL
-    for (int n = 0; n < 4; n += chunk) Warp<T>::template copy<16>(number + n, spinor + f.word[4 * pair + n]);
+    for (int n = 0; n < 4; n += chunk)
+      Warp<T>::template copy<16>(number + n, spinor + (4 * pair + n) / chunk * apart);
   }
 };
+
+/// Words from a chunk of a spinor to the next, in fields that keep those of a thread's load together.
+template <class T>
+QUARKSMITH_INLINE int chunks_apart(const FieldPlaces& f) {
+  return f.word[Two<T>::chunk];
+}
 
 /// Such numbers of 8 right-hand sides, one a group of four threads, as 16 rows of a matrix: real parts of the products
 /// of these with pairs (re, im) of tiles, then imaginary parts; or with the conjugates of tiles.
@@ -194,6 +201,7 @@ struct TileSums {
     for (int k = 0; k < tiles_ahead - 1; ++k) fetch(k < count);
     QUARKSMITH_ROLLED
     for (int k = 0; k < count; ++k) {
+      in_order();  // what the stage held has been read
       fetch(k + tiles_ahead - 1 < count);
       Threads::template await<tiles_ahead - 1>();
       const Stage& stage = stages[here];
@@ -279,19 +287,18 @@ struct CoarseTiles : TileBody<Codec, CoarseTiles<Codec>> {
   /// Eight columns of the matrices of a site after the other.
   template <int M>
   struct Columns {
-    const Arguments& a;
-    const Stencil& s;
-    const TileSums<T, M, false>& sums;
+    const T* in;  ///< the numbers of right-hand side 0
+    long long rhs_stride, slice_stride, tiles;
     const Tile* next;
-    long long tiles;  ///< of a step, in threads
     const int* other;
-    int steps, step, from;
+    int columns, first, pairs, apart, steps, step, from, thread_pair;
 
     QUARKSMITH_INLINE const Tile* tile() const { return next; }
     QUARKSMITH_INLINE bool fetch(Two<T>& x, int, int m) const {
-      const int pair = 4 * step + sums.pair(), rhs = sums.rhs(m);
-      if (rhs >= a.columns || pair >= s.places.slices * spinor_pairs) return false;
-      x.fetch(slice_of<const T>(a.in, s.places, from, rhs, pair / spinor_pairs), s.places, pair % spinor_pairs);
+      const int pair = 4 * step + thread_pair, rhs = first + tile_size * m;
+      if (rhs >= columns || pair >= pairs) return false;
+      const int slice = pair / spinor_pairs;
+      x.fetch(in + rhs * rhs_stride + slice * slice_stride + from, apart, pair - slice * spinor_pairs);
       return true;
     }
     QUARKSMITH_INLINE void operator++() {
@@ -308,14 +315,26 @@ struct CoarseTiles : TileBody<Codec, CoarseTiles<Codec>> {
     const FieldPlaces& f = s.places;
     const int rows = s.rows / tile_size, groups = (rows + warp_tiles - 1) / warp_tiles, block = index / tile_threads;
     const int site = groups == 1 ? block : block / groups, begin = (block - site * groups) * warp_tiles;
-    const int tiles = rows - begin < warp_tiles ? rows - begin : warp_tiles;
+    const int tiles = rows - begin < warp_tiles ? rows - begin : warp_tiles, apart = chunks_apart<T>(f);
     const int steps = tile_steps(f.slices * spinor_numbers);
     TileSums<T, M, false> sums(index, first);
     sums.add(s.points * steps, tiles, [&](int k) {
       const int* const other = s.other_first + site * s.points + k / steps;
-      const long long apart = static_cast<long long>(rows) * warp_size;
-      return Columns<M>{a,     s,     sums,      tiles_of(s, site, 0) + begin * warp_size + k * apart,
-                        apart, other, steps, k % steps, *other};
+      const long long step = static_cast<long long>(rows) * warp_size;
+      return Columns<M>{static_cast<const T*>(a.in.data),
+                        a.in.rhs_stride,
+                        a.in.rhs_stride / f.slices,
+                        step,
+                        tiles_of(s, site, 0) + begin * warp_size + k * step,
+                        other,
+                        a.columns,
+                        sums.rhs(0),
+                        f.slices * spinor_pairs,
+                        apart,
+                        steps,
+                        k % steps,
+                        *other,
+                        sums.pair()};
     });
     sums.finish(tiles, a.columns, [&](int i, int rhs, Two<T> out) {
       const int pair = (begin + i) * 4 + sums.pair(), slice = pair / spinor_pairs;
@@ -325,11 +344,11 @@ struct CoarseTiles : TileBody<Codec, CoarseTiles<Codec>> {
       for (int n = 0; n < 4; ++n) out.number[n] *= scalar<T>(a.b.re) * T(scale[n / 2]);
       if (a.x.data != nullptr) {
         Two<T> x;
-        x.load(slice_of<const T>(a.x, f, s.first[site], rhs, slice), f, pair % spinor_pairs);
+        x.load(slice_of<const T>(a.x, f, s.first[site], rhs, slice), apart, pair % spinor_pairs);
         QUARKSMITH_UNROLL
         for (int n = 0; n < 4; ++n) out.number[n] += scalar<T>(a.a.re) * x.number[n];
       }
-      out.store(slice_of<T>(a.out, f, s.first[site], rhs, slice), f, pair % spinor_pairs);
+      out.store(slice_of<T>(a.out, f, s.first[site], rhs, slice), apart, pair % spinor_pairs);
     });
   }
 };

@@ -96,7 +96,7 @@ struct PackVectors : PanelBody<Codec> {
       packed.pack(b.rows);
     } else {
       const T factor = packed.factor_of(row, b.rows, most_tile, tile_unit);
-      Tile* const tiles = VectorTiles{b, item / 2, item % 2}.of(0);
+      Tile* const tiles = VectorTiles(b, item / 2, item % 2).first;
       for (int k = 0; k < times * chiral_numbers; ++k) {
         const T* const from = packed.from + k / chiral_numbers * apart + k % chiral_numbers * 2 * b.rows + row;
         set_tile(tiles, b.rows, k, row, from[0] * factor, from[b.rows] * factor);
@@ -143,16 +143,15 @@ struct SpreadVectors : PanelBody<Codec> {
   template <class T>
   static QUARKSMITH_INLINE void spread_pair(const Arguments& a, const BlockVectors& b, const T& sign, int place,
                                             int pair, int slice) {
-    const VectorTiles v{b, place / b.block_sites, pair / chiral_pairs};
+    const VectorTiles v(b, place / b.block_sites, pair / chiral_pairs);
     const int column = ((place % b.block_sites * b.slices + slice) * chiral_pairs + pair % chiral_pairs) * 2;
-    const Tile* const tiles = v.of(0);
     for (int c = 0; c < a.columns; ++c) {
       const int number = a.direction + c, n = number % spinor_numbers;
       const int j = number / spinor_numbers * chiral_numbers + n % chiral_numbers;
       Two<T> out{};
       if (n / chiral_numbers == v.chirality) {
-        const Tile tile = tiles[tile_place(b.rows, column, j)];
-        const T factor = sign * T(v.scale()[j]);
+        const Tile tile = v.first[tile_place(b.rows, column, j)];
+        const T factor = sign * T(v.scale[j]);
         QUARKSMITH_UNROLL
         for (int i = 0; i < 4; ++i) out.number[i] = factor * tile_number<T>(tile.pair[i / 2] >> 16 * (i % 2));
       }

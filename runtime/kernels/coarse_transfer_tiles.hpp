@@ -7,33 +7,42 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Near-null vectors of a chirality of a block.
+/// Near-null vectors of a chirality of a block: what a thread keeps of the record.
 struct VectorTiles {
-  const BlockVectors& b;
-  int block, chirality;
+  int block, chirality, block_sites, slices, tiles, face;
+  long long step;  ///< threads of a step
+  Tile* first;
+  const float* scale;
+  const unsigned char* faces;
 
-  QUARKSMITH_INLINE int columns() const { return b.block_sites * b.slices * chiral_numbers; }
-  QUARKSMITH_INLINE int steps() const { return tile_steps(columns()); }
-  QUARKSMITH_INLINE int tiles() const { return b.rows / tile_size; }
+  QUARKSMITH_INLINE VectorTiles(const BlockVectors& b, int block_, int chirality_)
+      : block(block_),
+        chirality(chirality_),
+        block_sites(b.block_sites),
+        slices(b.slices),
+        tiles(b.rows / tile_size),
+        face(b.face),
+        step(tiles * warp_size),
+        first(reinterpret_cast<Tile*>(b.packed) + (2LL * block_ + chirality_) * steps() * step),
+        scale(b.scale + (2 * block_ + chirality_) * b.rows),
+        faces(b.faces) {}
+
+  QUARKSMITH_INLINE int steps() const { return tile_steps(block_sites * slices * chiral_numbers); }
   /// Tiles of a step.
-  QUARKSMITH_INLINE Tile* of(int step) const {
-    return reinterpret_cast<Tile*>(b.packed) +
-           (static_cast<long long>(2 * block + chirality) * steps() + step) * tiles() * warp_size;
-  }
-  QUARKSMITH_INLINE const float* scale() const { return b.scale + (2 * block + chirality) * b.rows; }
-  QUARKSMITH_INLINE int inside_of(int place) const { return b.slices == 1 ? place : place / b.slices; }
+  QUARKSMITH_INLINE Tile* of(int n) const { return first + n * step; }
+  QUARKSMITH_INLINE int inside_of(int place) const { return slices == 1 ? place : place / slices; }
   /// A pair of columns in a field in the order of blocks.
   template <class T>
   QUARKSMITH_INLINE T* pair(const Operand& f, int rhs, int pair) const {
-    const int place = pair / chiral_pairs, inside = inside_of(place), slice = place - inside * b.slices;
-    return static_cast<T*>(f.data) + rhs * f.rhs_stride + (slice > 0 ? slice * (f.rhs_stride / b.slices) : 0) +
-           ((static_cast<long long>(block) * b.block_sites + inside) * spinor_numbers + chirality * chiral_numbers) * 2 +
-           pair % chiral_pairs * 4;
+    const int place = pair / chiral_pairs, inside = inside_of(place), slice = place - inside * slices;
+    return static_cast<T*>(f.data) + rhs * f.rhs_stride + (slice > 0 ? slice * (f.rhs_stride / slices) : 0) +
+           ((static_cast<long long>(block) * block_sites + inside) * spinor_numbers + chirality * chiral_numbers) * 2 +
+           (pair - place * chiral_pairs) * 4;
   }
   /// Whether the site of a pair of columns counts.
   QUARKSMITH_INLINE bool counts(int pair) const {
     const int inside = inside_of(pair / chiral_pairs);
-    return inside < b.block_sites && (b.faces == nullptr || (b.faces[inside] >> b.face & 1));
+    return inside < block_sites && (faces == nullptr || (faces[inside] >> face & 1));
   }
 };
 
@@ -54,23 +63,23 @@ struct RestrictTiles : TileBody<Codec, RestrictTiles<Codec>> {
   }
 
   /// Eight columns of a block after the other.
-  template <class Sums>
   struct Columns {
     const Arguments& a;
     const VectorTiles& v;
-    const Sums& sums;
     const int* list;  ///< null: all steps
-    int k;
+    int k, first, thread_pair, step;
 
-    QUARKSMITH_INLINE int step() const { return list != nullptr ? list[k] : k; }
-    QUARKSMITH_INLINE const Tile* tile() const { return v.of(step()); }
+    QUARKSMITH_INLINE const Tile* tile() const { return v.of(step); }
     QUARKSMITH_INLINE bool fetch(Two<T>& x, int term, int m) const {
-      const int pair = 4 * step() + sums.pair(), rhs = sums.rhs(m);
+      const int pair = 4 * step + thread_pair, rhs = first + tile_size * m;
       if (rhs >= a.columns || !v.counts(pair)) return false;
       x.fetch(v.template pair<const T>(term == 0 ? a.in : a.x, rhs, pair));
       return true;
     }
-    QUARKSMITH_INLINE void operator++() { ++k; }
+    QUARKSMITH_INLINE void operator++() {
+      ++k;
+      step = list != nullptr ? list[k] : k;  // beyond the last, too, for which the list has room
+    }
   };
 
   template <int M>
@@ -81,19 +90,21 @@ struct RestrictTiles : TileBody<Codec, RestrictTiles<Codec>> {
   template <int M, int Terms>
   static QUARKSMITH_INLINE void restrict(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const VectorTiles v{b, index / tile_threads / 2, index / tile_threads % 2};
+    const VectorTiles v(b, index / tile_threads / 2, index / tile_threads % 2);
     const bool some = b.faces != nullptr;
-    using Sums = TileSums<T, M, true, Terms>;
-    Sums sums(index, first);
+    TileSums<T, M, true, Terms> sums(index, first);
     sums.add(
-        some ? b.sites : v.steps(), v.tiles(),
-        [&](int k) { return Columns<Sums>{a, v, sums, some ? b.site : nullptr, k}; }, sign_of<T>(b.odd[v.block], a.skip));
-    sums.finish(v.tiles(), a.columns, [&](int i, int rhs, Two<T> out) {
+        some ? b.sites : v.steps(), v.tiles,
+        [&](int k) {
+          return Columns{a, v, some ? b.site : nullptr, k, sums.rhs(0), sums.pair(), some ? b.site[k] : k};
+        },
+        sign_of<T>(b.odd[v.block], a.skip));
+    sums.finish(v.tiles, a.columns, [&](int i, int rhs, Two<T> out) {
       const int pair = 4 * i + sums.pair(), slice = pair / chiral_pairs;
       if (slice >= b.coarse.slices) return;
       QUARKSMITH_UNROLL
-      for (int n = 0; n < 4; ++n) out.number[n] *= T(v.scale()[2 * pair + n / 2]);
-      out.store(slice_of<T>(a.out, b.coarse, b.coarse_first[v.block], rhs, slice), b.coarse,
+      for (int n = 0; n < 4; ++n) out.number[n] *= T(v.scale[2 * pair + n / 2]);
+      out.store(slice_of<T>(a.out, b.coarse, b.coarse_first[v.block], rhs, slice), chunks_apart<T>(b.coarse),
                 v.chirality * chiral_pairs + pair % chiral_pairs);
     });
   }
@@ -114,19 +125,19 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
   /// Numbers of the coarse vectors with the factors of rows, for all warps of the block: [tile][group of right-hand
   /// sides][thread].
   template <int M>
-  static QUARKSMITH_INLINE void share(const Arguments& a, const VectorTiles& v, const TileSums<T, M, false>& at,
-                                      Vectors* shared) {
-    const FieldPlaces& f = v.b.coarse;
-    for (int i = at.part; i < v.tiles(); i += warp_parts) {
+  static QUARKSMITH_INLINE void share(const Arguments& a, const BlockVectors& b, const VectorTiles& v,
+                                      const TileSums<T, M, false>& at, Vectors* shared) {
+    const FieldPlaces& f = b.coarse;
+    for (int i = at.part; i < v.tiles; i += warp_parts) {
       const int pair = 4 * i + at.pair(), slice = pair / chiral_pairs;
       QUARKSMITH_UNROLL
       for (int m = 0; m < M; ++m) {
         Two<T> x{};
         if (slice < f.slices && at.rhs(m) < a.columns) {
-          x.load(slice_of<const T>(a.in, f, v.b.coarse_first[v.block], at.rhs(m), slice), f,
+          x.load(slice_of<const T>(a.in, f, b.coarse_first[v.block], at.rhs(m), slice), chunks_apart<T>(f),
                  v.chirality * chiral_pairs + pair % chiral_pairs);
           QUARKSMITH_UNROLL
-          for (int n = 0; n < 4; ++n) x.number[n] *= T(v.scale()[2 * pair + n / 2]);
+          for (int n = 0; n < 4; ++n) x.number[n] *= T(v.scale[2 * pair + n / 2]);
         }
         shared[(i * M + m) * warp_size + at.thread] = Vectors(x);
       }
@@ -145,17 +156,23 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
   template <int M>
   static QUARKSMITH_INLINE void product(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const VectorTiles v{b, index / tile_threads / 2, index / tile_threads % 2};
+    const VectorTiles v(b, index / tile_threads / 2, index / tile_threads % 2);
     const TileSums<T, M, false> at(index, first);  // for its numbering
     Vectors* const shared = static_cast<Vectors*>(Threads::shared());
-    share<M>(a, v, at, shared);
-    const int steps = v.steps(), tiles = v.tiles();
-    QUARKSMITH_ROLLED
-    for (int step = at.part; step < steps; step += warp_parts) {
-      Tile tile[most_tiles];
+    share<M>(a, b, v, at, shared);
+    const int steps = v.steps(), tiles = v.tiles;
+    Tile tile[most_tiles], next[most_tiles];
+    const auto load = [&](int step) {
       QUARKSMITH_UNROLL
       for (int i = 0; i < most_tiles; ++i)
-        if (i < tiles) tile[i] = v.of(step)[i * warp_size + at.thread];
+        if (i < tiles && step < steps) next[i] = v.of(step)[i * warp_size + at.thread];
+    };
+    load(at.part);
+    QUARKSMITH_ROLLED
+    for (int step = at.part; step < steps; step += warp_parts) {
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < most_tiles; ++i) tile[i] = next[i];
+      load(step + warp_parts);
       float sum[M][4] = {};
       QUARKSMITH_UNROLL
       for (int i = 0; i < most_tiles; ++i) {
@@ -168,7 +185,7 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
       const int pair = 4 * step + at.pair();
       QUARKSMITH_UNROLL
       for (int m = 0; m < M; ++m)
-        if (pair / chiral_pairs < b.block_sites * b.slices && at.rhs(m) < a.columns)
+        if (pair / chiral_pairs < v.block_sites * v.slices && at.rhs(m) < a.columns)
           Two<T>{{T(sum[m][0]), T(sum[m][2]), T(sum[m][1]), T(sum[m][3])}}.store(
               v.template pair<T>(a.out, at.rhs(m), pair));
     }

@@ -131,6 +131,8 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
   std::vector<int> sites;
   if (face) sites = sites_at(*face / 2, *face % 2 == 0 ? 1 : -1);
   if (in_tiles()) sites = steps_of(sites);
+  const int count = static_cast<int>(sites.size());
+  sites.push_back(0);  // kernels look one further
   if (face) view.sites = on_device(device, sites);
   const BlockVectors record{.coarse = places_of(coarse_field(1)),
                             .slices = slices_,
@@ -143,7 +145,7 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
                             .packed = static_cast<short*>(packed_.data()),
                             .scale = static_cast<float*>(scale_.data()),
                             .site = static_cast<const int*>(view.sites.data()),
-                            .sites = face ? static_cast<int>(sites.size()) : block_sites_,
+                            .sites = face ? count : block_sites_,
                             .faces = static_cast<const unsigned char*>(face ? faces_.data() : nullptr),
                             .face = face.value_or(0),
                             .odd = static_cast<const unsigned char*>(odd_.data()),

@@ -23,14 +23,14 @@ struct Warp {
   /// All threads of the block come here before one goes on.
   static QUARKSMITH_INLINE void all_here() { __syncthreads(); }
 
-  /// Copies bytes into shared memory, for this thread alone; those before `close` count as one group.
+  /// Copies bytes into shared memory, for this thread alone; those before `close` count as one group. It may come before
+  /// loads that the text has earlier, but for in_order().
   template <int Bytes>
   static QUARKSMITH_INLINE void copy(void* to, const void* from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
                  :
-                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(Bytes)
-                 : "memory");
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(Bytes));
 #else
     using P = typename Packet<Bytes>::type;
     *static_cast<P*>(to) = *static_cast<const P*>(from);
@@ -38,7 +38,7 @@ struct Warp {
   }
   static QUARKSMITH_INLINE void close() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.commit_group;");
 #endif
   }
   /// All groups but the last `Last` have come.
