@@ -60,7 +60,10 @@ TEST(MultigridParameters, SayWhichBlocksDoNotCutALattice) {
 }
 
 TEST(Weighing, TakesMultigridForManyIterationsAndManyColumnsAlone) {
-  const MultigridCost cost = cost_of(multigrid_for(Lattice({16, 16, 16, 32}), 1), false);
+  const Lattice lattice({16, 16, 16, 32});
+  const MultigridCost cost = cost_of(multigrid_for(lattice, 1), lattice, 1320.0 * double(lattice.sites()), false);
+  const MultigridCost on_few = cost_of(multigrid_for(small, 1), small, 1320.0 * double(small.sites()), false);
+  EXPECT_GT(on_few.solve, 2 * cost.solve);  // dense coarse matrices of small blocks
   const auto pays = [&](double iterations, int columns, int at = Weighing::first_estimate) {
     const Weighing w{cost, columns, Reduction::symmetric, Method::bicgstab, true};
     return w.pays(at, std::pow(1e-10, at / iterations), 1e-10, 1);
@@ -88,20 +91,20 @@ SolveSettings light(int sources) {
 
 TEST(Automatic, TakesMultigridWhereItPaysAndSaysSo) {
   const auto domain = std::make_shared<Domain>(Lattice({4, 4, 4, 8}), Device::cpu());
-  const HostGauge gauge = weak_gauge(domain->lattice(), 0.9, 5);
+  const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
   std::vector<std::string> told;
-  for (const int sources : {0, 1000}) {
+  for (const int sources : {0, 100000}) {
     SolveSettings settings = light(sources);
     told.clear();
     settings.tell = [&](const std::string& line) { told.push_back(line); };
-    const Solver solver(dense::wilson(-1.16), gauge, domain, settings);
+    const Solver solver(dense::wilson(-0.98), gauge, domain, settings);
     SpinorField b = solver.field(2), x = b.like();
     draw(b, find_basis("degrand_rossi"), 1);
     for (const SolveReport& r : solver.solve_all(x, b)) {
       EXPECT_LE(r.residual, 1e-10);
       EXPECT_EQ(r.method == Method::multigrid, sources > 0) << name_of(r.method) << r.iterations;
     }
-    const auto takes = [](const std::string& line) { return line.starts_with("auto: takes multigrid for the 1000"); };
+    const auto takes = [](const std::string& line) { return line.starts_with("auto: takes multigrid for the 100000"); };
     EXPECT_EQ(std::count_if(told.begin(), told.end(), takes), sources > 0);
   }
 }

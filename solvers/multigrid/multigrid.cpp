@@ -192,7 +192,9 @@ void Multigrid::begin(std::size_t n, const SpinorField* given) {
   }
   if (ready == p.vectors) return;
   SpinorField raw = v.columns(ready, p.vectors - ready);
-  through(*relaxation(n, Method::mr, parameters_.relaxations, parameters_.width), raw);
+  // Vectors of a finer level are near-null here too, but for what its blocks have cut.
+  const int steps = known == p.vectors ? std::max(1, parameters_.relaxations / 5) : parameters_.relaxations;
+  through(*relaxation(n, Method::mr, steps, parameters_.width), raw);
 }
 
 void Multigrid::build_coarse(std::size_t n) {
