@@ -31,6 +31,7 @@ std::span<const Command> commands() {
       {"correlators", add_correlators},
       {"measure", add_measure},
       {"eigen", add_eigen},
+      {"multigrid", add_multigrid},
       {"solve-bench", add_solve_bench},
       {"bench", add_bench},
       {"accuracy", add_accuracy},

@@ -12,6 +12,7 @@
 #include "runtime/text.hpp"
 #include "solvers/eigen/deflation.hpp"
 #include "solvers/eigen/eigen_file.hpp"
+#include "solvers/multigrid/near_null_file.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -113,6 +114,8 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
   if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", said()));
   const PropagatorReader file(text, common.ranks(), true);
   const std::string name = file.value<std::string>("operator");
+  if (name == near_null_operator)
+    throw UsageError(fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", said()));
   const Spectrum kind = spectrum_of(name);
   if (file.extent() != gauge.lattice.global_extent())
     throw UsageError(fmt::format("{}: eigenvectors on another lattice", said()));

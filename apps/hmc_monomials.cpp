@@ -9,6 +9,7 @@
 
 #include "apps/action_keys.hpp"
 #include "apps/hmc_gauge.hpp"
+#include "apps/multigrid_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 #include "solvers/krylov/solve.hpp"
@@ -25,7 +26,8 @@ const KeyRules monomial_keys = {
     "monomial",
     {"name",      "kind",       "action", "even_odd", "stout",    "denominator",   "log_det",   "flavours",
      "tol_force", "tol_action", "sites",  "fields",   "rational", "solver",        "precision", "chronological",
-     "twist",     "boundary",   "ls",     "field",    "smearing", "representation"}};
+     "twist",     "boundary",   "ls",     "field",    "smearing", "representation", "mg", "mg_keep",
+     "search",    "keep"}};
 
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
 void read_twist(TomlReader& table, FermionParameters& p) {
@@ -100,8 +102,53 @@ void read_name(TomlReader& table, const std::string& key, const Read& read) {
   }
 }
 
+/// \throws UsageError multigrid does not serve the operator, or the lattice.
+void check_multigrid_of(const FermionParameters& f, const RunPlace& place) {
+  if (f.action.spins() != 4 || !f.action.info().chain.empty())
+    throw UsageError(fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
+                                 "use auto or cg",
+                                 f.action.name()));
+  if (f.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
+  if (place.lattice.parts() > 1) throw UsageError("solver 'multigrid': it is for one rank; use auto or cg");
+  multigrid_for(place.lattice, f.action.slices());
+}
+
+/// Keys of multigrid.
+void read_cycles(TomlReader& table, FermionSolver& s, const FermionParameters& fermion, const RunPlace& place) {
+  const bool cycles = s.method->cycle_fields > 0;
+  if (table.has("mg") && !cycles)
+    table.fail(table.find("mg")->line, "mg belongs to solver \"multigrid\"; leave it out");
+  if (table.has("mg_keep") && !cycles)
+    table.fail(table.find("mg_keep")->line, "mg_keep belongs to solver \"multigrid\"; leave it out");
+  if (table.has("mg_keep")) s.keeps_vectors = table.flag("mg_keep", false);  // files from before know neither
+  if (!table.has("mg")) return;
+  const std::string file = table.text("mg");
+  try {
+    s.multigrid = read_multigrid((place.folder / file).string(), place.lattice, fermion.action.slices());
+  } catch (const UsageError& e) {
+    table.fail(table.find("mg")->line, e.what());
+  }
+}
+
+/// Keys of eigcg.
+void read_search(TomlReader& table, FermionSolver& s) {
+  for (const char* key : {"search", "keep"}) {
+    if (!table.has(key)) continue;
+    if (s.method != Method::eigcg)
+      table.fail(table.find(key)->line, fmt::format("{} belongs to solver \"eigcg\"; leave it out", key));
+    (key == std::string("search") ? s.parameters.search : s.parameters.keep) =
+        static_cast<int>(table.integer(key, 1, 1000));
+  }
+  try {
+    check(s.method, s.parameters);
+  } catch (const UsageError& e) {
+    table.fail(e.what());
+  }
+}
+
 /// How its systems are solved: names as of the options of `propagator`.
-FermionSolver read_solver(TomlReader& table, const std::string& kind) {
+FermionSolver read_solver(TomlReader& table, const std::string& kind, const FermionParameters& fermion,
+                          const RunPlace& place) {
   FermionSolver s;
   if (kind == "rational") s = {.method = Method::cg, .precision = "double"};
   read_name(table, "solver", [&](const std::string& name) {
@@ -109,15 +156,24 @@ FermionSolver read_solver(TomlReader& table, const std::string& kind) {
     if (kind == "rational")
       throw UsageError(fmt::format(
           "solver '{}': kind rational is solved for all of its poles by conjugate gradients; leave it out", name));
-    if (s.method != Method::automatic && s.method != Method::cg && s.method != Method::bicgstab)
-      throw UsageError(
-          fmt::format("solver '{}': forces are solved for by auto, cg or bicgstab; use one of these", name));
+    const bool cycles = s.method->cycle_fields > 0;
+    const auto all = {Method::automatic, Method::cg, Method::bicgstab, Method::eigcg};
+    if (!cycles && std::find(all.begin(), all.end(), s.method) == all.end())
+      throw UsageError(fmt::format("solver '{}': forces are solved for by auto, cg, bicgstab, eigcg or multigrid; use "
+                                   "one of these",
+                                   name));
+    if (cycles) check_multigrid_of(fermion, place);
   });
+  read_search(table, s);
+  read_cycles(table, s, fermion, place);
   read_name(table, "precision", [&](const std::string& name) {
     if (name == automatic_precision) return;
     if (precisions_of(name, 2).outer->name != "double")
       throw UsageError(
           fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
+    if (precisions_of(name, 2).inner->bits < s.method->least_bits)
+      throw UsageError(fmt::format("precision '{}': {} iterates in single or double; use double-single", name,
+                                   name_of(s.method)));
     s.precision = name;
   });
   return s;
@@ -168,7 +224,7 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, RunPlace& p
   f.term.log_det = table.flag("log_det", true);
   f.term.tol_force = small(table, "tol_force", f.term.tol_force, most_force_error);
   f.term.tol_action = small(table, "tol_action", f.term.tol_action, most_error);
-  f.term.solver = read_solver(table, kind);
+  f.term.solver = read_solver(table, kind, f.term.fermion, place);
   f.term.solver.look = place.look;
   if (kind == "rational" && table.has("chronological"))
     table.fail(table.find("chronological")->line,

@@ -29,6 +29,7 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
                                        {"seconds", report.work[n].seconds},
                                        {"solve_seconds", report.work[n].solve_seconds},
                                        {"fallbacks", report.work[n].fallbacks},
+                                       {"refreshes", report.work[n].refreshes},
                                        {"damped", report.work[n].damped}};
   j["seconds"] = report.seconds;
   return j;
@@ -53,6 +54,7 @@ void print_trajectory(std::uint64_t number, const TrajectoryReport& report, cons
     const MonomialWork& work = report.work[n];
     line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), work.iterations, work.seconds);
     if (work.fallbacks > 0) line += fmt::format(" ({} fallbacks)", work.fallbacks);
+    if (work.refreshes > 0) line += fmt::format(" (vectors made or adapted {} times)", work.refreshes);
     if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
   }
   fmt::print("{}\n", line);

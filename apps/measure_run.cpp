@@ -92,6 +92,8 @@ MeasureRun::Quark& MeasureRun::quark(int n) {
   made->settings = q.solver.settings(named_.gauge, q.action, common_);
   made->settings.options.observer = [this](int, double) { stops_.look(); };
   made->settings.deflation = deflation_of(q, made->settings);
+  for (const PropagatorNode& node : plan_.nodes)
+    if (node.quark == n && node.of < 0) made->settings.sources += 3 * q.action.spins() * plan_.positions();
   made->solver = make_solver(q, made->settings);
   tell(made->solver->link_deviation(), made->settings, common_);
   made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);

@@ -23,8 +23,12 @@ std::vector<Rule> all_rules() {
   std::vector<Rule> all = {
       {"--shifts", "--solver", {"multishift"}}, {"--updates", "--precision", {"mixed"}},
       {"--delta", "--precision", {"mixed"}},    {"--preconditioner", "--solver", {}},
-      {"--mg", "--solver", {"multigrid"}},
   };
+  std::vector<std::string> cycles;
+  for (const MethodKind* kind : listed<MethodKind>())
+    if (kind->cycle_fields > 0) cycles.emplace_back(kind->names[0]);
+  for (const char* option : {"--mg", "--mg-load", "--mg-refresh", "--mg-save"})
+    all.push_back({option, "--solver", cycles});
   for (const MethodKind* kind : listed<MethodKind>())
     if (kind->preconditioned) all[3].values.emplace_back(kind->names[0]);
   for (const MethodOption& o : method_options()) all.push_back({std::string(o.number->option), "--solver", o.methods});

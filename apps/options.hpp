@@ -155,6 +155,7 @@ void add_propagator(CLI::App& app, int& status);
 void add_correlators(CLI::App& app, int& status);
 void add_measure(CLI::App& app, int& status);
 void add_eigen(CLI::App& app, int& status);
+void add_multigrid(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);

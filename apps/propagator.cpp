@@ -96,7 +96,7 @@ class Run {
     double longest = 0;
     for (std::size_t first = 0; first < left.size();) {
       if (!solver_ && !many_) {
-        make_solver(progress);
+        make_solver(progress, left.size());
         progress.begin(static_cast<double>(sources - left.size()));
       }
       if (stops_.due(longest)) throw Stopped{};
@@ -192,11 +192,15 @@ class Run {
     columns_.take(n, column);
   }
 
-  void make_solver(Progress& progress) {
+  /// \param left right-hand sides that are to come.
+  void make_solver(Progress& progress, std::size_t left) {
     if (o_.deflate.given() && !settings_.deflation)
       settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common,
                                             [this] { stops_.look(); });
+    if (!settings_.near_null)
+      settings_.near_null = o_.choices.near_null.read(choice_, named_.gauge, domain_, settings_, o_.common);
     SolveSettings settings = settings_;
+    settings.sources = static_cast<int>(left);
     settings.options.observer = [this, &progress](int iteration, double residual) {
       stops_.look();
       const double share = residual > 0 ? std::log(residual) / std::log(o_.choices.tolerance) : 1;
@@ -209,12 +213,18 @@ class Run {
       solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
                          : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
     tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, o_.common);
+    if (o_.choices.near_null.save.empty()) return;
+    solver_->prepare(1);
+    o_.choices.near_null.write(*solver_, choice_, named_, o_.common);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as fit.
   int width(std::size_t left) {
     if (o_.batch > 0) return o_.batch;
-    if (width_ == 0) width_ = many_ ? 1 : columns_at_once(*solver_, choice_.action, static_cast<int>(left), o_.common);
+    const bool shares = solver_ && solver_->shares();  // that of auto may have taken multigrid
+    if (width_ == 0 || shares != shares_)
+      width_ = many_ ? 1 : columns_at_once(*solver_, choice_.action, static_cast<int>(left), o_.common);
+    shares_ = shares;
     return width_;
   }
 
@@ -293,7 +303,8 @@ class Run {
   std::vector<SolveReport> reports_;  // of this run
   int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;
-  bool solved_ = false;  // something in this run
+  bool shares_ = false;   // what width_ was taken for
+  bool solved_ = false;   // something in this run
 };
 
 /// Everything that can be said of the options before a file is read.
@@ -308,12 +319,18 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   o.deflate.check();
   if (o.deflate.given())
     refuse_options(command, {"--smear-links"}, "makes other links than those of --deflate; leave one of them out");
+  const NearNullOptions& near_null = o.choices.near_null;
+  if (!near_null.load.empty() || !near_null.save.empty())
+    refuse_options(command, {"--smear-links"}, "makes other links than those of --mg-load and --mg-save; leave it out");
   if (o.correlators.empty() && !o.common.reports_wanted())
     refuse_options(command, {"--sink"},
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
   // Of a finished propagator correlators are made again.
   const bool done = !o.out.empty() && exists_on_root(o.out, o.common);
-  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators, false, done}}, {{"--gauge", o.action.gauge}},
+  o.common.claim({{"--out", o.out, true},
+                  {"--correlators", o.correlators, false, done},
+                  {"--mg-save", near_null.save, true}},
+                 {{"--gauge", o.action.gauge}, {"--mg-load", near_null.load}},
                  has_unfinished(o.common) ? Existing::replace : Existing::refuse);
 }
 

@@ -10,6 +10,7 @@
 #include "apps/eigen_options.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/solver_options.hpp"
+#include "apps/timed_solve.hpp"
 #include "runtime/error.hpp"
 #include "runtime/hop_times.hpp"
 #include "runtime/fields/site_random.hpp"
@@ -32,40 +33,6 @@ struct SolveBenchOptions {
   int repeats = 3, look_ahead = 2;
   bool operators = false;
   long long seed = 7;
-};
-
-/// One measured combination.
-struct TimedSolve {
-  std::string solver, precision;
-  int batch = 1, vectors = 0;  ///< vectors: of the first guess
-  std::vector<SolveReport> reports = {};
-  std::vector<ShiftReport> shifts = {};  ///< of multishift: the same with what belongs to shifts
-  double seconds = 0;                    ///< of the whole batch, the best of all repeats
-  double megabytes = 0, host_share = 0;
-  std::optional<double> hop_share = {};  ///< of the seconds, in hopping terms, where the device tells
-
-  int iterations() const { return most(&SolveReport::iterations); }
-  double residual() const { return most(&SolveReport::residual); }
-  double measured() const { return most(&SolveReport::measured); }
-  int replacements() const { return most(&SolveReport::replacements); }
-  /// By one rank, in all.
-  double megabytes_sent() const {
-    double sum = 0;
-    for (const SolveReport& r : reports) sum += 1e-6 * r.bytes_sent;
-    return sum;
-  }
-  double gflops() const { return reports[0].gflops; }
-  bool converged() const {
-    return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
-  }
-
- private:
-  template <class T>
-  T most(T SolveReport::*member) const {
-    T value = 0;
-    for (const SolveReport& r : reports) value = std::max(value, r.*member);
-    return value;
-  }
 };
 
 /// Complex Gaussian numbers on all sites.
@@ -197,6 +164,8 @@ class Bench {
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
     solver->prepare(batch);
+    if (settings.method->cycle_fields > 0 && !std::exchange(saved_, true))
+      o_.choices.near_null.write(*solver, choice_, named_, o_.common);
     return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
             [=] { return solver->host_share(); }};
   }
@@ -220,10 +189,14 @@ class Bench {
     SolveSettings settings = settings_;
     if (solver != multishift) settings.method = method_of(solver);
     settings.precision = precision;
+    settings.sources = batch;
     if (deflated && !deflation_)
       deflation_ = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
     if (deflated) settings.deflation = deflation_;
     row.vectors = deflated ? deflation_->count() : 0;
+    if (settings.method->cycle_fields > 0 && !near_null_)
+      near_null_ = o_.choices.near_null.read(choice_, named_.gauge, domain_, settings_, o_.common);
+    if (settings.method->cycle_fields > 0) settings.near_null = near_null_;
     double start = 0;
     bool recording = false;
     settings.options.rhs_observer = [&](int column, int iteration, double residual) {
@@ -325,7 +298,8 @@ class Bench {
   std::vector<TimedSolve> rows_;
   std::string history_;
   std::shared_ptr<const Deflation> deflation_;
-  bool told_ = false;
+  std::shared_ptr<const NearNullVectors> near_null_;
+  bool told_ = false, saved_ = false;
 };
 
 /// Everything that can be said of the options before a file is read.
@@ -353,7 +327,9 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
   o.choices.check(solvers);
   o.deflate.check();
   criterion_of(o.criterion);
-  o.common.claim({{"--csv", o.csv}, {"--history", o.history}}, {{"--gauge", o.action.gauge}});
+  const NearNullOptions& near_null = o.choices.near_null;
+  o.common.claim({{"--csv", o.csv}, {"--history", o.history}, {"--mg-save", near_null.save, true}},
+                 {{"--gauge", o.action.gauge}, {"--mg-load", near_null.load}});
 }
 
 }  // namespace

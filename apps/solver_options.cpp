@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "apps/action_options.hpp"
-#include "apps/toml_file.hpp"
+#include "apps/multigrid_file.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -50,6 +50,7 @@ void SolverChoices::add_to(CLI::App& c) {
       ->capture_default_str();
   c.add_option("--mg", multigrid,
                "of multigrid: FILE.toml with what is to be other than chosen (docs/howto-multigrid.md)");
+  near_null.add_to(c);
   c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }
 
@@ -62,6 +63,8 @@ void SolverChoices::check(const std::vector<std::string>& solvers) const {
     throw UsageError(fmt::format("--tol: tolerance {}; use a positive number below 1", tolerance));
   if (max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", max_iterations));
   if (!(delta >= 0 && delta < 1)) throw UsageError(fmt::format("--delta {}; use a number between 0 and 1", delta));
+  if (!multigrid.empty()) check_multigrid(multigrid);
+  near_null.check();
   quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
   const std::vector<std::string_view> known = method_names();
   for (const std::string& name : solvers)
@@ -80,36 +83,6 @@ struct AlikeEvents {
   std::vector<int> columns;
   int first, last, times = 0;  ///< iterations; how often
 };
-
-/// What a file says of multigrid; what it does not name is as chosen for the lattice.
-MultigridParameters read_multigrid(const std::string& path, const Lattice& lattice, int slices) {
-  MultigridParameters p = multigrid_for(lattice, slices);
-  const TomlTable contents = read_toml(path);
-  TomlReader file(contents, path, "multigrid");
-  p.relaxations = static_cast<int>(file.integer("relaxations", 1, 1000, p.relaxations));
-  p.most_rounds = static_cast<int>(file.integer("rounds", 0, 100, p.most_rounds));
-  p.coarsest_steps = static_cast<int>(file.integer("coarsest_steps", 0, 10000, p.coarsest_steps));
-  p.least_gain = file.number("least_gain", p.least_gain);
-  std::vector<TomlReader> tables = file.tables("level", "level");
-  file.done();
-  const MultigridLevel last = p.levels.back();
-  const auto as_number = [](long long n) { return static_cast<int>(n); };
-  if (!tables.empty()) p.levels.resize(tables.size(), last);
-  for (std::size_t n = 0; n < tables.size(); ++n) {
-    TomlReader& t = tables[n];
-    MultigridLevel& level = p.levels[n];
-    if (t.has("block")) {
-      const std::vector<double> block = t.numbers("block");
-      if (block.size() != directions) t.fail("block: not four numbers; use block = [4, 4, 4, 4]");
-      for (int mu = 0; mu < directions; ++mu) level.block[mu] = as_number(std::lround(block[mu]));
-    }
-    level.vectors = as_number(t.integer("vectors", chiral_numbers, most_vectors, level.vectors));
-    level.smoother_steps = as_number(t.integer("smoother_steps", 1, 100, level.smoother_steps));
-    level.coarse_steps = as_number(t.integer("coarse_steps", 1, MethodParameters::most_directions, level.coarse_steps));
-    t.done();
-  }
-  return p;
-}
 
 }  // namespace
 
@@ -164,7 +137,7 @@ int columns_at_once(const Solver& solver, const Action& action, int most, const 
   Device& device = domain->device();
   if (solver.one_by_one()) return 1;
   if (!device.asynchronous()) return std::min(solver.together(), most);
-  if (solver.together() > 1) solver.prepare(1);  // what all right-hand sides share takes its memory first
+  if (solver.shares()) solver.prepare(1);  // what all right-hand sides share takes its memory first
   const SpinorField one(domain, find_precision("double"), Subset::full, 1, action.spins());
   // Source and quark field, and with a fifth dimension the vectors of both and one to project.
   const int slices = action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "apps/near_null_options.hpp"
 #include "apps/options.hpp"
 #include "solvers/krylov/solve.hpp"
 
@@ -48,6 +49,7 @@ struct SolverChoices {
   double tolerance = 1e-10, delta = 0;
   int max_iterations = 10000;
   MethodParameters parameters;
+  NearNullOptions near_null;
 
   void add_to(CLI::App& command);
   /// \throws UsageError a name that does not exist, or a number out of its range.

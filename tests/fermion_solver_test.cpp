@@ -10,6 +10,7 @@
 #include "solvers/hmc/noise.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "tests/dense.hpp"
+#include "tests/moving_operator.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -17,50 +18,6 @@ namespace {
 using namespace quarksmith;
 
 constexpr double tolerance = 1e-11;
-
-/// Links that move, and an operator that follows them.
-struct MovingOperator {
-  MovingOperator(const std::shared_ptr<Device>& device, const Action& action, Reduction form,
-                 const FermionSolver& solver, bool shifted = false)
-      : domain(std::make_shared<Domain>(Lattice(action.reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
-                                        device, Communicator::self(), action.reach())),
-        links(weak_gauge(domain->lattice(), 0.15, 5), domain),
-        parameters{action, form},
-        a(parameters, solver, shifted),
-        momenta(links.cleared()) {
-    GaussianNoise(3, 0).momenta(momenta);
-    a.follow(links);
-  }
-  void move() {
-    links.move(momenta, 0.05);
-    a.follow(links);
-  }
-  SpinorField source(int number = 0) const {
-    SpinorField b = a.field();
-    GaussianNoise(7, 1).pseudofermion("", number, b, find_basis("non_relativistic"));
-    return b;
-  }
-  /// |b - (M^+ M + shift) x| / |b| with an operator of its own.
-  double residual(const SpinorField& x, const SpinorField& b, double shift = 0) const {
-    FermionOperator fresh(parameters, {});
-    fresh.follow(links);
-    const Blas blas(b);
-    SpinorField y = b.like(), z = b.like();
-    fresh.matrix().apply(y, x, Dagger::no);
-    if (!fresh.is_squared()) {
-      z.copy_from(y);
-      fresh.matrix().apply(y, z, Dagger::yes);
-    }
-    blas.axpby(shift, x, 1, y);
-    return std::sqrt(blas.residual(b, y) / blas.norm2(b));
-  }
-
-  DomainPointer domain;
-  EvolvingLinks links;
-  FermionParameters parameters;
-  FermionOperator a;
-  LinkField momenta;
-};
 
 Action clover() { return dense::wilson(0.05, 1.1); }
 Action hisq() { return {"hisq", {{"mass", 0.1}, {"naik_epsilon", -0.05}}}; }

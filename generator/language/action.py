@@ -57,6 +57,7 @@ OPTIONS = frozenset(
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
     history field deflate time_limit mg search keep
+    mg_load mg_save mg_refresh within columns solves_alone
     """.split()
 )
 """What options of the commands that solve mean already, whatever the action."""

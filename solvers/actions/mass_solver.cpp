@@ -7,6 +7,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/few_sites.hpp"
 #include "solvers/krylov/usable_norm.hpp"

@@ -32,6 +32,7 @@ void FermionMonomial::recorded(const Work& work) {
     work_.iterations += solves_.iterations;
     work_.solve_seconds += solves_.seconds;
     work_.fallbacks += solves_.fallbacks;
+    work_.refreshes += solves_.refreshes;
     solves_ = {};
   } catch (const UsageError&) {
     throw;
@@ -44,6 +45,7 @@ void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& lin
   recorded([&] {
     operator_.follow(links);
     earlier_.forget();
+    operator_.forget();
     draw(noise, number, links);
   });
 }

@@ -81,10 +81,15 @@ class TwoFlavourMonomial final : public FermionMonomial {
 /// S = |(M^+)^-1 M_d^+ phi|^2, for det(M^+ M) / det(M_d^+ M_d); M_d^+ phi = M^+ eta (M. Hasenbusch, hep-lat/0107019).
 class RatioMonomial final : public FermionMonomial {
  public:
+  /// Solves with the denominator, one for each heat bath, are those of heavier quarks.
   RatioMonomial(std::string name, const FermionTerm& term, const FermionParameters& denominator)
-      : FermionMonomial(std::move(name), term), denominator_(denominator, term.solver) {}
+      : FermionMonomial(std::move(name), term), denominator_(denominator, of_heavy(term.solver)) {}
 
  private:
+  static FermionSolver of_heavy(FermionSolver solver) {
+    if (solver.method->cycle_fields > 0) solver.method = Method::automatic;
+    return solver;
+  }
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;

@@ -39,6 +39,9 @@ struct FermionOperator::Parts {
   LinkStore links;
   Level high;
   std::optional<Level> low;  ///< of mixed precision
+  std::unique_ptr<DiracOperator> single = nullptr;  ///< of cycles of multigrid, if `low` is not
+  std::unique_ptr<DiracOperator> conjugate = nullptr;  ///< of these for M^+, in single, where that is another action
+  std::optional<Level> conjugate_level = {};           ///< the same in the precision of iterations
   bool solved = false;       ///< the solvers have these operators
 };
 
@@ -47,7 +50,7 @@ FermionOperator::FermionOperator(const FermionParameters& parameters, const Ferm
       precision_(solver.precision),
       rhs_(shifted ? MultishiftSolver::most_refined : 1),
       solvers_(std::make_unique<FermionSolvers>(
-          solver.method, parameters.action.is_squared() && parameters.reduction != Reduction::none, solver.look)) {}
+          solver, parameters.action.is_squared() && parameters.reduction != Reduction::none)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
 FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = default;
@@ -80,6 +83,66 @@ double FermionOperator::log_det() const {
   return parameters_.reduction == Reduction::symmetric ? log_det(Parity::even) + odd : odd;
 }
 
+/// The action itself, or with the sign of one parameter changed, as that of a twisted mass.
+const Action& FermionOperator::conjugate_action(const DiracOperator& single) {
+  if (conjugate_) return *conjugate_;
+  const Action& action = parameters_.action;
+  const LinkStore links = compact_links();
+  const auto serves = [&](const DiracOperator& other) {
+    return gamma5_deviation(single.matrix(), other.matrix(), links.basis()) <= 1e-4;
+  };
+  if (!serves(single))
+    for (const ActionParameter& p : action.info().parameters) {
+      if (p.several || action.values()[p.name] == 0) continue;
+      try {
+        const Action other(action.values().with(p.name, -action.values()[p.name]), action.setting());
+        if (!serves(*other.make(links, find_precision("single")))) continue;
+        conjugate_ = std::make_unique<Action>(other);
+        break;
+      } catch (const UsageError&) {  // out of its range
+      }
+    }
+  if (!conjugate_) conjugate_ = std::make_unique<Action>(action);
+  return *conjugate_;
+}
+
+/// What cycles of multigrid see, if solves have them.
+CycleOperators FermionOperator::cycles() {
+  if (!solvers_->has_cycles()) return {};
+  if (parameters_.twist != 0)
+    throw UsageError("solver multigrid serves M with M^+ = gamma_5 M gamma_5, not with twist; use auto or cg");
+  Parts& p = *parts_;
+  const Level& iterated = p.low ? *p.low : p.high;
+  const PrecisionInfo &single = find_precision("single"), &inner = iterated.matrix().precision();
+  if (&inner != &single) p.single = parameters_.action.make(compact_links(), single);
+  const Reduction form = parameters_.reduction;
+  const auto of = [&](const DiracOperator& dirac, const Level& level) {
+    return CycleOperator{&dirac, form == Reduction::symmetric ? level.reduced.get() : nullptr};
+  };
+  CycleOperators all{.plain = of(p.single ? *p.single : *iterated.dirac, iterated),
+                     .form = form,
+                     .smoothing = form != Reduction::none               ? form
+                                  : parameters_.action.has_even_odd() ? Reduction::symmetric
+                                                                        : Reduction::none,
+                     .iterated = &iterated.matrix(),
+                     .basis = &p.links.basis()};
+  all.conjugate = all.plain;
+  const Action& conjugate = conjugate_action(*all.plain.dirac);
+  if (conjugate.values().text() == parameters_.action.values().text()) return all;
+  FermionParameters other = parameters_;
+  other.action = conjugate;
+  p.conjugate_level.emplace(other, compact_links(), inner, rhs_);
+  if (&inner != &single) p.conjugate = conjugate.make(compact_links(), single);
+  all.conjugate = of(p.conjugate ? *p.conjugate : *p.conjugate_level->dirac, *p.conjugate_level);
+  return all;
+}
+
+/// The present links with as few reals as there are kernels for.
+LinkStore FermionOperator::compact_links() const {
+  const LinkStore& links = parts_->links;
+  return links.with(parameters_.action.default_links(compact_storage(links.colours()).name));
+}
+
 /// With the operators of the present links. Iterations store them with as few reals as there are kernels for.
 FermionSolvers& FermionOperator::solvers() {
   Parts& p = *parts_;
@@ -87,15 +150,13 @@ FermionSolvers& FermionOperator::solvers() {
   const PrecisionInfo* inner = precisions_of(precision_.empty() ? default_precision : precision_, 2).inner;
   if (inner != &matrix().precision()) {
     try {
-      p.low.emplace(parameters_,
-                    p.links.with(parameters_.action.default_links(compact_storage(p.links.colours()).name)), *inner,
-                    rhs_);
+      p.low.emplace(parameters_, compact_links(), *inner, rhs_);
     } catch (const MissingKernel&) {
       if (!precision_.empty()) throw;
       precision_ = "double";
     }
   }
-  solvers_->follow(matrix(), p.low ? p.low->matrix() : matrix());
+  solvers_->follow(matrix(), p.low ? p.low->matrix() : matrix(), cycles());
   p.solved = true;
   return *solvers_;
 }

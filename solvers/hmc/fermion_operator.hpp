@@ -35,6 +35,8 @@ class FermionOperator {
   FermionOperator& operator=(FermionOperator&&) noexcept;
 
   const FermionParameters& parameters() const { return parameters_; }
+  /// A new trajectory begins.
+  void forget() { solvers_->forget(); }
   /// Brings it to the present links.
   void follow(const EvolvingLinks& links);
   /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
@@ -67,10 +69,14 @@ class FermionOperator {
   template <class Solve>
   void timed(SolveWork& work, const Solve& solve);
   FermionSolvers& solvers();
+  CycleOperators cycles();
+  const Action& conjugate_action(const DiracOperator& single);
+  LinkStore compact_links() const;
   FermionParameters parameters_;
   std::string precision_;  ///< as FermionSolver has it, and what that means where it is empty
   int rhs_;
   std::unique_ptr<FermionSolvers> solvers_;
+  std::unique_ptr<Action> conjugate_;  ///< whose M' has M^+ = gamma_5 M' gamma_5, once it was looked for
   std::unique_ptr<Parts> parts_;
 };
 

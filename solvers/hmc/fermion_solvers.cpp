@@ -11,6 +11,7 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_iterations = 100000;
+constexpr int most_cycles = 300;  ///< then CG takes over
 
 /// \throws Error a solve missed its tolerance.
 void require_converged(const SolverResult& result, double tolerance, Method method) {
@@ -23,6 +24,21 @@ void require_converged(const SolverResult& result, double tolerance, Method meth
 }
 
 }  // namespace
+
+FermionSolvers::FermionSolvers(const FermionSolver& solver, bool squared)
+    : method_(solver.method),
+      parameters_(solver.parameters),
+      squared_(squared),
+      keeps_(solver.keeps_vectors),
+      look_(solver.look) {
+  if (method_->cycle_fields > 0) moving_.emplace(solver.multigrid, solver.look);
+}
+
+void FermionSolvers::forget() {
+  if (keeps_) return;
+  if (moving_) moving_->forget();
+  if (improver_) improver_->forget();
+}
 
 SolverOptions FermionSolvers::options_of(double tolerance) const {
   SolverOptions options;
@@ -39,19 +55,52 @@ const LinearOperator& FermionSolvers::Level::of(System system, bool squared) {
   return *normal;
 }
 
-void FermionSolvers::follow(const LinearOperator& high, const LinearOperator& low) {
+void FermionSolvers::follow(const LinearOperator& high, const LinearOperator& low, const CycleOperators& cycles) {
+  if (moving_) moving_->follow(cycles);
   for (PresentOperator* present : {&high_.plain, &high_.adjoint}) present->set(high);
   for (PresentOperator* present : {&low_.plain, &low_.adjoint}) present->set(low);
   for (const auto& [system, batch] : batches_) batch->operators_changed();
   if (multishift_) multishift_->operators_changed();
+  moved_ = true;
 }
 
 KrylovBatch& FermionSolvers::batch(System system, Method method, bool low) {
   auto& made = batches_[{system, method, low}];
+  MethodParameters parameters;
+  if (method->cycle_fields > 0) parameters.given = system == System::plain ? &moving_->plain() : &moving_->adjoint();
   if (!made)
-    made =
-        std::make_unique<KrylovBatch>(high_.of(system, squared_), (low ? low_ : high_).of(system, squared_), method, 1);
+    made = std::make_unique<KrylovBatch>(high_.of(system, squared_), (low ? low_ : high_).of(system, squared_), method,
+                                         1, parameters);
   return *made;
+}
+
+/// Brings x near the solution by what earlier solves have found, and finds more.
+SolverResult FermionSolvers::improve(SpinorField& x, const SpinorField& b, double tolerance) {
+  if (!improver_)
+    improver_ = method_->improver({high_.of(System::normal, squared_), low_.of(System::normal, squared_), true, 1, 0},
+                                  parameters_);
+  else if (moved_)
+    improver_->operators_changed();
+  moved_ = false;
+  return improver_->improve(x, b, options_of(tolerance), {tolerance})[0];
+}
+
+/// A solve around cycles, which are told how it went.
+SolverResult FermionSolvers::cycle(KrylovBatch& krylov, SpinorField& x, const SpinorField& b, double tolerance) {
+  SolverOptions options = options_of(tolerance);
+  double first = 0, last = 0;
+  int from = 0, to = 0;
+  options.observer = [&, look = options.observer](int iteration, double residual) {
+    if (look) look(iteration, residual);
+    if (first == 0) first = residual, from = iteration;
+    last = residual, to = iteration;
+  };
+  const SolverResult result = krylov.solve(x, b, options, {tolerance}, {}, {most_cycles})[0];
+  if (!result.converged)
+    moving_->failed();
+  else if (to > from)
+    moving_->solved(to - from, std::log10(first / last));
+  return result;
 }
 
 /// What the method does not solve in low precision goes on from there with the next one.
@@ -62,15 +111,21 @@ void FermionSolvers::solve(System system, SpinorField& x, const SpinorField& b, 
   };
   const bool automatic = method_ == Method::automatic && system != System::normal;
   const Method first = system == System::normal ? Method::hermitian_cg : automatic ? Method::bicgstab : method_;
-  std::vector<Attempt> attempts = {{first, mixed(), automatic}};
-  if (automatic) attempts.push_back({Method::cg, mixed(), false});
+  const bool cycles = first->cycle_fields > 0;
+  if (cycles && moving_->prepare())
+    for (const auto& [key, made] : batches_) made->operators_changed();
+  if (cycles) work.refreshes += moving_->refreshes();
+  std::vector<Attempt> attempts = {{first, mixed(), automatic || cycles}};
+  if (automatic || cycles) attempts.push_back({Method::cg, mixed(), false});
   if (mixed()) attempts.push_back({attempts.back().method, false, false});
   SolverResult result;
+  if (system == System::normal && method_ == Method::eigcg) result = improve(x, b, tolerance);
   int tried = 0;
   for (const Attempt& a : attempts) {
     KrylovBatch& krylov = batch(system, a.method, a.low);
     krylov.hand_over(a.hand_over);
-    result.append(krylov.solve(x, b, options_of(tolerance), {tolerance})[0]);
+    result.append(a.method->cycle_fields > 0 ? cycle(krylov, x, b, tolerance)
+                                             : krylov.solve(x, b, options_of(tolerance), {tolerance})[0]);
     work.fallbacks += ++tried == 2;
     if (result.converged) break;
   }
@@ -79,7 +134,7 @@ void FermionSolvers::solve(System system, SpinorField& x, const SpinorField& b, 
 }
 
 void FermionSolvers::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
-  if (squared_ || method_ == Method::cg) return solve(System::normal, x, b, tolerance, work);
+  if (squared_ || normal_alone()) return solve(System::normal, x, b, tolerance, work);
   if (!between_) between_.emplace(b.like());
   high_.plain.apply(*between_, x, Dagger::no);
   solve(System::adjoint, *between_, b, tolerance, work);
@@ -87,7 +142,7 @@ void FermionSolvers::solve_normal(SpinorField& x, const SpinorField& b, double t
 }
 
 void FermionSolvers::solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
-  if (method_ != Method::cg) return solve(System::adjoint, x, b, tolerance, work);
+  if (!normal_alone()) return solve(System::adjoint, x, b, tolerance, work);
   if (!between_) between_.emplace(b.like());  // (M^+)^-1 = M (M^+ M)^-1
   between_->fill(0);
   solve(System::normal, *between_, b, tolerance, work);

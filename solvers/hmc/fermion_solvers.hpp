@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "solvers/hmc/moving_multigrid.hpp"
+#include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/multishift.hpp"
 
 namespace quarksmith {
@@ -18,13 +20,19 @@ namespace quarksmith {
 /// How systems are solved. Whatever it is, tolerances are those of true residuals in double.
 struct FermionSolver {
   /// Of two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, and cg on what it
-  /// does not solve.
+  /// does not solve; multigrid: as bicgstab, each solve around cycles of multigrid (moving_multigrid.hpp), and cg on what
+  /// it does not solve; eigcg: as cg, each solve beginning with the best guess among the Ritz vectors of the last ones.
   Method method = Method::automatic;
   /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
   /// kernels, else double.
   std::string precision;
   /// Called after each iteration, by all ranks; what it throws ends the solve.
   std::function<void()> look = {};
+  /// Of multigrid; none: as chosen for the lattice. The near-null vectors are made at the first solve of each
+  /// trajectory, or of the run if they are kept.
+  std::optional<MultigridParameters> multigrid = {};
+  MethodParameters parameters = {};  ///< of eigcg
+  bool keeps_vectors = false;
 };
 
 /// What solves took.
@@ -32,6 +40,7 @@ struct SolveWork {
   long long iterations = 0;
   double seconds = 0;
   int fallbacks = 0;  ///< solves that another method or precision ended
+  int refreshes = 0;  ///< times that near-null vectors of multigrid were made, or adapted to the links
 };
 
 /// The operator of the present links, at an address that stays when they move.
@@ -60,15 +69,18 @@ class PresentOperator final : public LinearOperator {
 /// Solvers with their work space, which stay when the links move.
 class FermionSolvers {
  public:
-  /// \param squared the operator stands for M^+ M. \param look as FermionSolver has it.
-  FermionSolvers(Method method, bool squared, std::function<void()> look = {})
-      : method_(method), squared_(squared), look_(std::move(look)) {}
+  /// \param squared the operator stands for M^+ M.
+  FermionSolvers(const FermionSolver& solver, bool squared);
   FermionSolvers(const FermionSolvers&) = delete;
   FermionSolvers& operator=(const FermionSolvers&) = delete;
 
   /// The operators of the present links, in double and in the precision of iterations, which may be the same one. They
   /// outlive what is solved until the next call.
-  void follow(const LinearOperator& high, const LinearOperator& low);
+  /// \param cycles of multigrid, if that is the method.
+  void follow(const LinearOperator& high, const LinearOperator& low, const CycleOperators& cycles);
+  bool has_cycles() const { return moving_.has_value(); }
+  /// Leaves what one trajectory has for the next, if it is not kept.
+  void forget();
   // x is the first guess. \throws Error the tolerance is missed.
   /// x = (M^+ M)^-1 b
   void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
@@ -91,12 +103,19 @@ class FermionSolvers {
   void solve(System system, SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
 
   SolverOptions options_of(double tolerance) const;
+  SolverResult improve(SpinorField& x, const SpinorField& b, double tolerance);
+  SolverResult cycle(KrylovBatch& krylov, SpinorField& x, const SpinorField& b, double tolerance);
+
+  bool normal_alone() const { return method_ == Method::cg || method_ == Method::eigcg; }
 
   Method method_;
-  bool squared_;
+  MethodParameters parameters_;
+  bool squared_, keeps_, moved_ = true;
   std::function<void()> look_;
+  std::optional<MovingMultigrid> moving_;
   Level high_, low_;
   std::map<std::tuple<System, Method, bool>, std::unique_ptr<KrylovBatch>> batches_;
+  std::unique_ptr<Improver> improver_;  ///< of the normal equations
   std::unique_ptr<MultishiftSolver> multishift_;
   std::optional<SpinorField> between_;  ///< (M^+)^-1 b
 };

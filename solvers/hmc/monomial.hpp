@@ -19,6 +19,7 @@ struct MonomialWork {
   double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
   double solve_seconds = 0;  ///< of that its solves
   int fallbacks = 0;         ///< solves that another method or precision ended (solvers/hmc/fermion_solvers.hpp)
+  int refreshes = 0;         ///< times that near-null vectors of multigrid were made, or adapted to the links
   long long damped = 0;      ///< links whose projection on U(3) was damped in its forces
 };
 

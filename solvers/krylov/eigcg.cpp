@@ -237,11 +237,17 @@ void EigenConjugateGradients::harvest(Course& course) {
   if (part.count > 0) extend(std::move(part), course);
 }
 
-/// U^+ H U gets the rows and columns of the part.
 void EigenConjugateGradients::extend(Part part, Course& course) {
-  const int before = vectors(), all = before + part.count;
+  course.result.exact_applications += (hermitian_ ? 1 : 2) * part.count;
+  u_.push_back(std::move(part));
+  couple(u_.back());
+}
+
+/// U^+ H U gets the rows and columns of a part, the last one that it has.
+void EigenConjugateGradients::couple(const Part& part) {
+  const int before = part.first, count = part.count, all = before + count;
   SpinorField between = s_.columns(0, 1);
-  for (int n = 0; n < part.count; ++n) {
+  for (int n = 0; n < count; ++n) {
     const SpinorField one = part.vectors.columns(n, 1);
     SpinorField image = images_.columns(n, 1);
     if (hermitian_) {
@@ -251,15 +257,22 @@ void EigenConjugateGradients::extend(Part part, Course& course) {
       outer_->apply(image, between, Dagger::yes);
     }
   }
-  course.result.exact_applications += (hermitian_ ? 1 : 2) * part.count;
-  u_.push_back(std::move(part));
-  const int count = u_.back().count;
   h_.conservativeResize(all, all);
   for (const Part& u : u_)
-    h_.block(u.first, before, u.count, count) = outer_block_.dot(u.vectors, u.count, images_, count);
+    if (u.first <= before)
+      h_.block(u.first, before, u.count, count) = outer_block_.dot(u.vectors, u.count, images_, count);
   h_.bottomLeftCorner(count, before) = h_.topRightCorner(before, count).adjoint();
   const Dense corner = h_.bottomRightCorner(count, count);
   h_.bottomRightCorner(count, count) = (corner + corner.adjoint()) / 2;
+}
+
+void EigenConjugateGradients::operators_changed() {
+  if (u_.size() > most_moving) u_.erase(u_.begin(), u_.end() - most_moving);
+  h_.resize(0, 0);
+  for (Part& u : u_) {
+    u.first = vectors();
+    couple(u);
+  }
 }
 
 }  // namespace quarksmith

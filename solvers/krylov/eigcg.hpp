@@ -23,6 +23,10 @@ class EigenConjugateGradients final : public CycleSolver {
 
   int vectors() const override { return static_cast<int>(h_.rows()); }
   void forget() override;
+  /// U stays, and U^+ H U is that of the new operators: guesses are the best ones in U. Of vectors from more than
+  /// `most_moving` right-hand sides the oldest are left, since the next right-hand side brings newer ones.
+  void operators_changed() override;
+  static constexpr int most_moving = 4;
   /// Ritz values of H in U, ascending.
   Eigen::VectorXd ritz_values() const { return eigen_of(h_).values; }
 
@@ -45,6 +49,7 @@ class EigenConjugateGradients final : public CycleSolver {
   void harvest(Course& course);
   bool is_full() const { return vectors() + keep_ > most_sources * keep_; }
   void extend(Part part, Course& course);
+  void couple(const Part& part);
 
   bool hermitian_;
   int search_, keep_;

@@ -17,6 +17,8 @@ class Improver {
                                             const std::vector<double>& tolerances) = 0;
   /// Leaves what earlier right-hand sides have found for later ones.
   virtual void forget() {}
+  /// The operators are others than before, as along a trajectory: what is kept has to serve them too.
+  virtual void operators_changed() {}
   /// Seconds of the iterations so far, and of them those in which the host computed.
   virtual double seconds() const = 0;
   virtual double host_seconds() const = 0;

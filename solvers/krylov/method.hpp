@@ -98,6 +98,9 @@ struct MethodKind {
   bool one_by_one = false;  ///< right-hand sides follow each other, and learn from those before
   int least_bits = 0;       ///< of the numbers that it iterates with
   int together = 1;         ///< right-hand sides that pay off together on processors
+  /// It works on all sites around a cycle of multigrid: fields in single of all sites that cycles have for each
+  /// right-hand side. 0: it has none.
+  int cycle_fields = 0;
 };
 template <>
 std::span<const MethodKind* const> listed<MethodKind>();

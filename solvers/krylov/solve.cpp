@@ -66,7 +66,7 @@ SolveSettings with_chosen_precision(SolveSettings s, const std::function<void(co
     s.precision = precision;
     SolveSettings trial = s;
     trial.tell = nullptr;
-    if (s.method == Method::multigrid) {  // cycles work in single: half would cost conversions alone
+    if (s.method->cycle_fields > 0) {  // cycles work in single: half would cost conversions alone
       if (precisions_of(precision, 2).inner->bits < 24) continue;
       trial.method = Method::gcr;  // which is around them; a rehearsal would set up levels
     }
@@ -145,6 +145,13 @@ void Solver::prepare(int rhs) const { parts_->prepare(rhs); }
 
 int Solver::together() const { return parts_->settings.method->together; }
 
+bool Solver::shares() const { return parts_->settings.method->cycle_fields > 0; }
+
+std::optional<SpinorField> Solver::near_null_vectors() const {
+  if (parts_->multigrid() == nullptr) return {};
+  return parts_->multigrid()->vectors();
+}
+
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
   const Action& action = p.action;
@@ -169,9 +176,7 @@ std::size_t Solver::bytes_per_rhs() const {
     if (between) bytes += sites * half_field_bytes(*full);
   }
   if (outer->name != "double") bytes += 4 * high;
-  if (p.settings.method == Method::multigrid)
-    bytes += 2 * Multigrid::fields * half_field_bytes(find_precision("single"));
-  return bytes;
+  return bytes + 2 * p.settings.method->cycle_fields * half_field_bytes(find_precision("single"));
 }
 
 double Solver::residual(const SpinorField& x, const SpinorField& b) const {

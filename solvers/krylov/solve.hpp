@@ -34,6 +34,7 @@ struct Precisions {
 Precisions precisions_of(const std::string& text, int most);
 
 class Deflation;
+struct NearNullVectors;
 
 constexpr const char* automatic_precision = "auto";
 
@@ -56,7 +57,12 @@ struct SolveSettings {
   SolverOptions options;
   /// Eigenvectors for first guesses; Method::automatic is CG then, which they speed up as far as they can.
   std::shared_ptr<const Deflation> deflation = nullptr;
-  std::optional<MultigridParameters> multigrid;       ///< of Method::multigrid; chosen by the lattice if there are none
+  std::optional<MultigridParameters> multigrid;  ///< of Method::multigrid; chosen by the lattice if there are none
+  /// What near-null vectors of multigrid begin with; null: noise.
+  std::shared_ptr<const NearNullVectors> near_null = nullptr;
+  /// Right-hand sides that are to come in all, if it is known: Method::automatic takes multigrid where its setup pays
+  /// for them (solvers/krylov/automatic.hpp). 0: it does not.
+  int sources = 0;
   std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
@@ -118,6 +124,10 @@ class Solver {
   void prepare(int rhs) const;
   /// Right-hand sides that are solved for together on processors: several where matrices are read for all of them.
   int together() const;
+  /// Whether right-hand sides share more than links: levels of multigrid.
+  bool shares() const;
+  /// The near-null vectors of multigrid, as right-hand sides, once it is set up; none: there is no multigrid.
+  std::optional<SpinorField> near_null_vectors() const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.

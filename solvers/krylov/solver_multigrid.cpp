@@ -2,30 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "solvers/krylov/fine_system.hpp"
 #include "solvers/krylov/solver_parts.hpp"
 
 namespace quarksmith {
-namespace {
-
-/// An action as multigrid sees it: on all sites, and on even ones where it has such a form.
-class FineSystem final : public EvenOddSystem {
- public:
-  FineSystem(const DiracOperator& dirac, Reduction reduction, int rhs) : system_(dirac, reduction, rhs) {}
-  const LinearOperator& full() const override { return system_.matrix(); }
-  const LinearOperator& reduced() const override { return system_.a(); }
-  void prepare(SpinorField& reduced, const SpinorField& b) const override {
-    system_.even_odd() ? system_.even_odd()->prepare(reduced, b) : reduced.copy_from(b);
-  }
-  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override {
-    system_.even_odd() ? system_.even_odd()->reconstruct(x, reduced, b) : x.copy_from(reduced);
-  }
-
- private:
-  SystemOperator system_;
-};
-
-}  // namespace
-
 /// Cycles work in single, whatever iterations do.
 void Solver::Parts::make_multigrid(int rhs) {
   if (!multigrid_) {
@@ -33,9 +13,12 @@ void Solver::Parts::make_multigrid(int rhs) {
     const MultigridParameters chosen =
         settings.multigrid.value_or(multigrid_for(domain->lattice(), operators.matrix().slices()));
     if (settings.tell) settings.tell(text_of(chosen, domain->lattice()));
+    const auto look = [this] {
+      if (settings.options.observer) settings.options.observer(0, 1);
+    };
     multigrid_ = std::make_unique<Multigrid>(
         [this](const PrecisionInfo& p, int n) { return std::make_unique<FineSystem>(dirac(p), cycle_form_, n); },
-        links.basis(), chosen, *precision.inner);
+        links.basis(), chosen, *precision.inner, settings.near_null.get(), look);
     if (settings.tell)
       settings.tell(fmt::format("multigrid: set up in {:.3g} s; a step reduces the residual by {:.3f}",
                                 multigrid_->setup_seconds(), fmt::join(multigrid_->factors(), ", ")));
@@ -43,11 +26,5 @@ void Solver::Parts::make_multigrid(int rhs) {
   multigrid_->reserve(rhs);
   settings.parameters.given = multigrid_.get();
 }
-
-namespace {
-
-bool is_cg(Method method) { return method == Method::cg || method == Method::hermitian_cg; }
-
-}  // namespace
 
 }  // namespace quarksmith

@@ -15,6 +15,11 @@
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
+namespace {
+
+bool is_cg(Method method) { return method == Method::cg || method == Method::hermitian_cg; }
+
+}  // namespace
 
 Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d, const SolveSettings& s)
     : settings(s),
@@ -31,12 +36,12 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   if (!action.has_even_odd()) settings.reduction = Reduction::none;
   if (settings.deflation) check_deflation();
   cycle_form_ = settings.reduction;
-  if (settings.method == Method::multigrid) {
+  if (settings.method->cycle_fields > 0) {
     if (action.spins() != 4 || !action.info().chain.empty())
       throw UsageError(
-          fmt::format("solver multigrid with action {}: it is for M with M^+ = gamma_5 M gamma_5 on Dirac "
+          fmt::format("solver {} with action {}: it is for M with M^+ = gamma_5 M gamma_5 on Dirac "
                       "spinors; use auto",
-                      action.name()));
+                      name_of(settings.method), action.name()));
     settings.reduction = Reduction::none;  // iterations are on all sites
   }
   make_operators();
@@ -50,6 +55,7 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   } else if (falls_back) {
     settings.method = Method::bicgstab;
   }
+  weigh();
 }
 
 void Solver::Parts::rehearse(const Action& action, const SolveSettings& settings, const Domain& domain, int colours) {
@@ -57,6 +63,8 @@ void Solver::Parts::rehearse(const Action& action, const SolveSettings& settings
   const HostGauge links = unit_gauge(few->lattice(), colours);
   SolveSettings on_few = settings;
   on_few.multigrid.reset();
+  on_few.near_null.reset();
+  on_few.sources = 0;
   on_few.tell = {};
   Parts trial(action, WorkingGauge(links, few, find_storage(settings.links)), few, on_few);
   trial.reserve(1);
@@ -131,7 +139,7 @@ void Solver::Parts::reserve(int rhs) {
   outer_b_.reset();
   high_ = std::make_unique<SystemOperator>(high(), settings.reduction, rhs);
   low_ = std::make_unique<SystemOperator>(dirac(*precision.inner), settings.reduction, rhs);
-  if (settings.method == Method::multigrid) make_multigrid(rhs);
+  if (settings.method->cycle_fields > 0) make_multigrid(rhs);
   if (settings.method->improver != nullptr)
     improver_ =
         settings.method->improver({high_->a(), low_->a(), is_hermitian(), rhs, low_deviation()}, settings.parameters);
@@ -353,10 +361,10 @@ void Solver::Parts::prepare(int rhs) {
   reserve(rhs);
 }
 
-std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
+std::vector<SolveReport> Solver::Parts::solve_as_set(SpinorField& x, const SpinorField& b) {
   const KernelRehearsal scope([this] { rehearse(action, settings, *domain, links.colours()); });
   const int rhs = b.rhs();
-  if (settings.method == Method::multigrid) reserve(rhs);  // the time of its setup is told by itself
+  if (settings.method->cycle_fields > 0) reserve(rhs);  // the time of its setup is told by itself
   const double start = now();
   const std::vector<double> b_norm = usable_norms(b);
   reserve(rhs);

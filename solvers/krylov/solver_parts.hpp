@@ -8,6 +8,7 @@
 #include <span>
 
 #include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/automatic.hpp"
 #include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/actions/working_gauge.hpp"
@@ -31,7 +32,9 @@ struct Solver::Parts {
     if (improver_) improver_->forget();
   }
   void prepare(int rhs);
+  /// Method::automatic goes on with multigrid where that pays.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
+  const Multigrid* multigrid() const { return multigrid_.get(); }
 
   SolveSettings settings;  ///< with the method that is tried first
   bool falls_back;         ///< to CG on the normal equations
@@ -65,6 +68,12 @@ struct Solver::Parts {
   };
   using Chosen = std::function<bool(const Column&)>;
 
+  void weigh();
+  void take_multigrid(int iterations);
+  void leave_multigrid(const std::string& why);
+  std::vector<SolveReport> solve_weighed(SpinorField& x, const SpinorField& b);
+  std::vector<SolveReport> solve_by_multigrid(SpinorField& x, const SpinorField& b);
+  std::vector<SolveReport> solve_as_set(SpinorField& x, const SpinorField& b);
   void check_deflation();
   void make_operators();
   void make_multigrid(int rhs);
@@ -96,6 +105,7 @@ struct Solver::Parts {
   std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
   Reduction cycle_form_ = Reduction::none;  ///< in which cycles of multigrid smooth
   std::unique_ptr<Multigrid> multigrid_;
+  std::optional<Weighing> weighing_;  ///< of Method::automatic, where multigrid could take its place
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {

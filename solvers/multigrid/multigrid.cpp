@@ -19,13 +19,16 @@ constexpr int first_steps = 3, factor_steps = 5;
 /// end below the second, for another one costs more than it saves.
 constexpr double good_factor = 0.5, best_factor = 0.4;
 
-/// GCR from zero, with a preconditioner or none.
-std::unique_ptr<Preconditioner> steps_of_gcr(const LinearOperator& a, int steps, int rhs,
-                                             std::unique_ptr<Preconditioner> k = nullptr) {
+/// Steps of a method from zero, with a preconditioner or none.
+/// \param outer precision of the fields that it is given, if that is another than a's.
+std::unique_ptr<Preconditioner> steps_of(Method method, const LinearOperator& a, int steps, int rhs,
+                                         std::unique_ptr<Preconditioner> k = nullptr,
+                                         const PrecisionInfo* outer = nullptr) {
   MethodParameters parameters;
   parameters.restart = std::min(steps, 10);
-  return std::make_unique<FixedSteps>(a, InnerMethod{.method = Method::gcr, .steps = steps}, parameters, a.precision(),
-                                      rhs, std::move(k));
+  parameters.omega = 0.85;  // of MR
+  return std::make_unique<FixedSteps>(a, InnerMethod{.method = method, .steps = steps}, parameters,
+                                      outer != nullptr ? *outer : a.precision(), rhs, std::move(k));
 }
 
 }  // namespace
@@ -45,25 +48,67 @@ struct Multigrid::Level {
 };
 
 Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters,
-                     const PrecisionInfo& outer)
-    : make_(std::move(make)), basis_(&basis), parameters_(parameters), outer_(&outer) {
+                     const PrecisionInfo& outer, const NearNullVectors* given, std::function<void()> look)
+    : make_(std::move(make)), look_(std::move(look)), basis_(&basis), parameters_(parameters), outer_(&outer) {
   if (parameters.levels.empty()) throw UsageError("multigrid with no level; use at least one");
   const double start = now();
   make_systems(parameters_.width);
-  begin(0);
-  build(0, false);
+  begin(0, given != nullptr ? &given->vectors : nullptr);
+  const bool of_this = given != nullptr && !given->of_other;
+  build(0, of_this);
   factors_.push_back(factor());
   const auto good = [this] {
     const double now = factors_.back();
     return now < best_factor || (now < good_factor && factors_.size() > 1 &&
                                  now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
   };
-  for (int round = 0; round < parameters_.most_rounds && !good(); ++round) {
+  const bool adapt = given != nullptr && given->of_other;
+  for (int round = 0; !of_this && round < parameters_.most_rounds && (!good() || (adapt && round == 0)); ++round) {
     improve(0);
     factors_.push_back(factor());
   }
-  for (auto& level : levels_) level->vectors = level->vectors.columns(0, 1).like();  // not needed any more
+  keep_vectors();
   seconds_ = now() - start;
+}
+
+/// The vectors of the finest level are kept as its coarse level sees them, those of others not at all.
+void Multigrid::keep_vectors() {
+  Level& fine = *levels_[0];
+  const int count = parameters_.levels[0].vectors;
+  kept_.emplace(fine.transfer.coarse_field(count));
+  fine.transfer.restrict_to(*kept_, fine.vectors.columns(0, count));
+  for (auto& level : levels_) level->vectors = level->vectors.columns(0, 1).like();
+}
+
+SpinorField Multigrid::vectors() const {
+  SpinorField v = levels_[0]->transfer.fine_field(kept_->rhs());
+  levels_[0]->transfer.prolong(v, *kept_);
+  return v;
+}
+
+double Multigrid::applications(Refresh refresh) const {
+  const MultigridLevel& p = parameters_.levels[0];
+  const double probes = 10.0 * p.vectors, cycles = p.vectors * (2.0 + p.smoother_steps);
+  return refresh == Refresh::none ? 0 : refresh == Refresh::coarse ? probes : probes + cycles;
+}
+
+void Multigrid::follow(MakeSystem make, Refresh refresh) {
+  cycle_.reset();
+  rhs_ = 0;
+  make_ = std::move(make);
+  fine_.reset();  // made again for as many right-hand sides as the next cycle has
+  smooth_.reset();
+  if (refresh == Refresh::none) return;
+  const double start = now();
+  make_systems(parameters_.width);
+  for (std::size_t n = 0; n < levels_.size(); ++n) build_coarse(n);
+  if (refresh == Refresh::vectors) {
+    SpinorField v = room(0).columns(0, kept_->rhs());
+    levels_[0]->transfer.prolong(v, *kept_);
+    improve(0);
+    keep_vectors();
+  }
+  seconds_ += now() - start;
 }
 
 Multigrid::~Multigrid() = default;
@@ -71,37 +116,35 @@ Multigrid::~Multigrid() = default;
 void Multigrid::make_systems(int rhs) {
   const PrecisionInfo& single = find_precision("single");
   fine_ = make_(single, rhs);
-  const std::string& asked = parameters_.smoother_precision;
-  const PrecisionInfo& low =
-      !asked.empty() ? find_precision(asked) : rows_apart(fine_->full().domain()->device()) ? find_precision("half") : single;
-  if (&low != &single) smooth_ = make_(low, rhs);
+  std::string low = parameters_.smoother_precision;
+  if (low.empty()) low = rows_apart(fine_->full().domain()->device()) ? "half" : std::string(single.name);
+  if (low != single.name) smooth_ = make_(find_precision(low), rhs);
 }
 
 const EvenOddSystem& Multigrid::system(std::size_t level) const {
   return level == 0 ? *fine_ : *levels_[level - 1]->coarse;
 }
 
-/// Steps of MR on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
-std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, int steps, int rhs) const {
+/// Steps of a method on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
+std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method method, int steps, int rhs) const {
   const LinearOperator& a = (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
   return std::make_unique<EvenOddSolve>(
-      system(level),
-      std::make_unique<FixedSteps>(a, InnerMethod{.method = Method::mr, .steps = steps},
-                                   MethodParameters{.omega = 0.85}, system(level).reduced().precision(), rhs),
-      rhs);
+      system(level), steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision()), rhs);
 }
 
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
   const EvenOddSystem& next = system(level + 1);
   std::unique_ptr<Preconditioner> coarse;
   if (level + 1 < levels_.size())
-    coarse = steps_of_gcr(next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
+    coarse = steps_of(Method::gcr, next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
   else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().sites()); steps > 0)
-    coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), steps, rhs), rhs);
+    coarse = std::make_unique<EvenOddSolve>(next, steps_of(parameters_.coarsest, next.reduced(), steps, rhs), rhs);
   else
     coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse),
-                                 relaxation(level, parameters_.levels[level].smoother_steps, rhs), rhs);
+                                 relaxation(level, parameters_.levels[level].smoother,
+                                            parameters_.levels[level].smoother_steps, rhs),
+                                 rhs);
 }
 
 /// v becomes K v, and is scaled to unit length.
@@ -110,6 +153,7 @@ void Multigrid::through(Preconditioner& k, SpinorField& v) const {
   const Blas blas(v);
   for (int first = 0; first < v.rhs(); first += out.rhs()) {
     const int count = std::min(out.rhs(), v.rhs() - first);
+    if (look_) look_();
     SpinorField part = v.columns(first, count);
     k.apply(out, part, count);
     for (int n = 0; n < count; ++n) {
@@ -126,35 +170,60 @@ const BasisInfo& Multigrid::basis(std::size_t level) const {
   return level == 0 ? *basis_ : find_basis("degrand_rossi");
 }
 
-/// Near-null vectors of a level: those of the finer one as this one sees them, and noise, both relaxed.
-void Multigrid::begin(std::size_t n) {
+/// The field of near-null vectors of a level, with room for all of them.
+SpinorField& Multigrid::room(std::size_t n) {
+  Level& level = *levels_[n];
+  if (const int count = parameters_.levels[n].vectors; level.vectors.rhs() < count)
+    level.vectors = level.transfer.fine_field(BlockBlas::padded(count)), level.vectors.fill(0);
+  return level.vectors;
+}
+
+/// Near-null vectors of a level: those that are given, or of the finer one as this one sees them and relaxed; and
+/// noise, relaxed.
+void Multigrid::begin(std::size_t n, const SpinorField* given) {
   const MultigridLevel& p = parameters_.levels[n];
   if (levels_.size() == n) {
-    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, parameters_.packed);
+    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, p.packed);
     SpinorField v = transfer.fine_field(BlockBlas::padded(p.vectors));
     levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr, nullptr}));
   }
-  SpinorField v = levels_[n]->vectors.columns(0, p.vectors);
-  const int known = n > 0 ? std::min(p.vectors, parameters_.levels[n - 1].vectors) : 0;
-  if (known > 0) {
+  SpinorField v = room(n).columns(0, p.vectors);
+  int known = 0, ready = 0;
+  if (n > 0) {
+    known = std::min(p.vectors, parameters_.levels[n - 1].vectors);
     SpinorField part = v.columns(0, known);
     levels_[n - 1]->transfer.restrict_to(part, levels_[n - 1]->vectors.columns(0, known));
+  } else if (given != nullptr) {
+    known = ready = std::min(p.vectors, given->rhs());
+    SpinorField part = v.columns(0, known);
+    const SpinorField from = given->columns(0, known);
+    &from.precision() == &part.precision() ? part.copy_from(from) : convert(from, part);
   }
   if (known < p.vectors) {
     SpinorField rest = v.columns(known, p.vectors - known);
     draw(rest, basis(n), 1000 * (n + 1));
   }
-  through(*relaxation(n, parameters_.relaxations, parameters_.width), v);
+  if (ready == p.vectors) return;
+  SpinorField raw = v.columns(ready, p.vectors - ready);
+  // Vectors of a finer level are near-null here too, but for what its blocks have cut.
+  const int steps = known == p.vectors ? std::max(1, parameters_.relaxations / 5) : parameters_.relaxations;
+  through(*relaxation(n, Method::mr, steps, parameters_.width), raw);
+}
+
+void Multigrid::build_coarse(std::size_t n) {
+  Level& level = *levels_[n];
+  level.coarse.reset();
+  level.inverse.reset();
+  if (look_) look_();
+  level.coarse = std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width,
+                                                  parameters_.levels[n].packed);
 }
 
 /// P and the coarse operator from the near-null vectors of a level, and all levels that follow.
 void Multigrid::build(std::size_t n, bool adapt) {
   Level& level = *levels_[n];
   level.transfer.keep(level.vectors.columns(0, level.transfer.vectors()));
-  level.coarse.reset();
-  level.inverse.reset();
-  level.coarse =
-      std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width, parameters_.packed);
+  build_coarse(n);
   if (n + 1 == parameters_.levels.size()) return;
   begin(n + 1);
   build(n + 1, false);

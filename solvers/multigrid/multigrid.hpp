@@ -11,25 +11,44 @@
 
 namespace quarksmith {
 
+/// Near-null vectors of the finest level that a setup begins with, in place of noise.
+struct NearNullVectors {
+  SpinorField vectors;    ///< right-hand sides of a field of M in any precision; more than a level has are left out
+  bool of_other = false;  ///< of another M: a round of adaptation at least comes first
+};
+
+/// What is made anew where M has changed.
+enum class Refresh {
+  none,    ///< the finest level alone is that of the new M
+  coarse,  ///< coarse operators, of the prolongations that are there
+  vectors  ///< near-null vectors too: these, and a round of adaptation
+};
+
 /// An approximate inverse of M: near-null vectors are made, and improved by the cycle that they give, until it
 /// converges no faster.
 class Multigrid final : public Preconditioner {
  public:
   using MakeSystem = std::function<std::unique_ptr<EvenOddSystem>(const PrecisionInfo& precision, int rhs)>;
   /// Makes all levels. \param make M and its even-odd form for so many right-hand sides, in single and in the precision
-  /// of the smoother.
+  /// of the smoother; null where there is none in that: single serves then.
   /// \param basis of its spinors. \param outer precision of the fields that `apply` is given.
+  /// \param begin null: noise is relaxed. \param look called often during the setup: what it throws ends it.
   /// \throws UsageError it couples blocks that do not touch, or the lattice allows no such levels.
-  Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer);
+  Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer,
+            const NearNullVectors* begin = nullptr, std::function<void()> look = {});
   ~Multigrid() override;
-
-  /// Fields of all sites that a right-hand side needs on the finest level; the others need little beside these.
-  static constexpr int fields = 8;
 
   /// Work space for so many right-hand sides.
   void reserve(int rhs);
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override;
+
+  /// M has become another on the same lattice, and what `make` was given for before is not there any more.
+  void follow(MakeSystem make, Refresh refresh);
+  /// The near-null vectors of the finest level, to the rounding of 16 bits.
+  SpinorField vectors() const;
+  /// Applications of M, or of its even-odd form, to a vector that are made on the finest level by such a refresh.
+  double applications(Refresh refresh) const;
 
   /// By what a step of GCR with the cycle reduces the residual, after each round of adaptation.
   const std::vector<double>& factors() const { return factors_; }
@@ -42,16 +61,20 @@ class Multigrid final : public Preconditioner {
   void make_systems(int rhs);
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
-  std::unique_ptr<Preconditioner> relaxation(std::size_t level, int steps, int rhs) const;
+  std::unique_ptr<Preconditioner> relaxation(std::size_t level, Method method, int steps, int rhs) const;
   std::unique_ptr<Preconditioner> cycle(std::size_t level, int rhs) const;
-  void begin(std::size_t level);
+  SpinorField& room(std::size_t level);
+  void begin(std::size_t level, const SpinorField* given = nullptr);
+  void build_coarse(std::size_t level);
   void build(std::size_t level, bool adapt);
   void separate(std::size_t level);
   void improve(std::size_t level);
   void through(Preconditioner& k, SpinorField& v) const;
+  void keep_vectors();
   double factor();
 
   MakeSystem make_;
+  std::function<void()> look_;
   const BasisInfo* basis_;
   MultigridParameters parameters_;
   const PrecisionInfo* outer_;
@@ -60,6 +83,7 @@ class Multigrid final : public Preconditioner {
   std::unique_ptr<Preconditioner> cycle_;
   std::unique_ptr<Converter> convert_;
   std::optional<SpinorField> in_, out_;
+  std::optional<SpinorField> kept_;  ///< the near-null vectors of the finest level, restricted: they are in its span
   int rhs_ = 0;
   std::vector<double> factors_;
   double seconds_ = 0;

@@ -8,10 +8,12 @@
 namespace quarksmith {
 namespace {
 
-/// The largest of some block lengths that leaves an even extent; 1 if none does.
+/// The first of some block lengths that leaves an even extent of four or more, or else of two; 1 if none does. Two blocks
+/// in a direction are the next of each other on both sides: a coarse lattice of so few has little of the low modes.
 int block_length(int extent, std::initializer_list<int> lengths) {
-  for (const int length : lengths)
-    if (extent % (2 * length) == 0) return length;
+  for (const int least : {4, 2})
+    for (const int length : lengths)
+      if (extent % (2 * length) == 0 && extent / length >= least) return length;
   return 1;
 }
 
@@ -22,16 +24,19 @@ bool few(long long sites, const MultigridLevel& last) { return sites / 2 * 2 * l
 
 }  // namespace
 
-MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
+MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length, int vectors) {
   MultigridParameters p;
   Coordinates extent = lattice.extent();
   for (long long numbers = 12LL * slices; p.levels.empty() || !few(sites_of(extent), p.levels.back());) {
     MultigridLevel level;
     for (int mu = 0; mu < directions; ++mu)
-      level.block[mu] = p.levels.empty() ? block_length(extent[mu], {4, 3, 5, 2}) : block_length(extent[mu], {2, 3});
+      level.block[mu] = !p.levels.empty()                                  ? block_length(extent[mu], {2, 3})
+                        : length > 0 && extent[mu] % (2 * length) == 0 ? length
+                                                                           : block_length(extent[mu], {4, 3, 5, 2});
     if (!p.levels.empty()) level.smoother_steps = 4;
     const long long block = sites_of(level.block);
     if (block < 2) break;
+    if (p.levels.empty()) level.vectors = vectors;
     while (level.vectors > chiral_numbers && 4 * level.vectors > block * numbers) level.vectors -= chiral_numbers;
     for (int mu = 0; mu < directions; ++mu) extent[mu] /= level.block[mu];
     numbers = 2 * level.vectors;
@@ -43,13 +48,44 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
   return p;
 }
 
+bool is_smoother(Method method) {
+  return method->offered && method->improver == nullptr && method->cycle_fields == 0 && method != Method::automatic;
+}
+
+std::vector<std::string_view> smoother_names() {
+  std::vector<std::string_view> all;
+  for (const std::string_view name : method_names())
+    if (is_smoother(method_of(std::string(name)))) all.push_back(name);
+  return all;
+}
+
+void check(const MultigridParameters& p, const Lattice& lattice, int slices) {
+  Coordinates extent = lattice.extent();
+  long long numbers = static_cast<long long>(spinor_numbers) * slices;
+  for (std::size_t n = 0; n < p.levels.size(); ++n) {
+    const MultigridLevel& l = p.levels[n];
+    const auto fail = [&](const std::string& why) {
+      throw UsageError(fmt::format("level {}: blocks of {} {}", n + 1, fmt::join(l.block, "x"), why));
+    };
+    for (int mu = 0; mu < directions; ++mu)
+      if (l.block[mu] < 1 || extent[mu] % (2 * l.block[mu]) != 0)
+        fail(fmt::format("cut {} into no lattice of even extents; use others", fmt::join(extent, "x")));
+    if (2 * l.vectors > sites_of(l.block) * numbers)
+      fail(fmt::format("have {} numbers, too few for {} near-null vectors of each chirality; use {} at most",
+                       sites_of(l.block) * numbers, l.vectors,
+                       sites_of(l.block) * numbers / 2 / chiral_numbers * chiral_numbers));
+    for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
+    numbers = 2 * l.vectors;
+  }
+}
+
 int coarsest_steps_for(const MultigridParameters& p, long long sites) {
   if (p.coarsest_steps > 0) return p.coarsest_steps;
   return few(sites, p.levels.back()) ? 0 : 100;
 }
 
 std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
-  std::string text = "multigrid: level    lattice  block    vectors  smoother  next level solved by";
+  std::string text = "multigrid: level    lattice  block    vectors  in      smoother  next level solved by";
   Coordinates extent = lattice.global_extent();
   const auto times = [](const Coordinates& x) { return fmt::format("{}", fmt::join(x, "x")); };
   for (std::size_t n = 0; n < p.levels.size(); ++n) {
@@ -58,10 +94,10 @@ std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
     for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
     const int steps = coarsest_steps_for(p, sites_of(extent));
     const std::string how = n + 1 < p.levels.size() ? fmt::format("gcr:{}, each with a cycle", l.coarse_steps)
-                            : steps > 0             ? fmt::format("gcr:{}", steps)
+                            : steps > 0             ? fmt::format("{}:{}", name_of(p.coarsest), steps)
                                                     : "a dense inverse";
-    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  {}", n + 1, before, times(l.block), l.vectors,
-                        l.smoother_steps, how);
+    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  {:6}  {:8}  {}", n + 1, before, times(l.block), l.vectors,
+                        l.packed ? "half" : "single", fmt::format("{}:{}", name_of(l.smoother), l.smoother_steps), how);
   }
   return text + fmt::format("\n{:16} {:>10}", p.levels.size() + 1, times(extent));
 }

@@ -52,6 +52,7 @@ PLACEHOLDERS = (
     (r"--profile full", "--profile dev"),
     (r"--save-every \d+", "--save-every 1"),
     (r"--time [\d.]+", "--time 0.02"),
+    (r"--within \d+", "--within 1"),
     (r"--ls \d+", "--ls 2"),
     (r"\$(CONDA_PREFIX|HOME)", "prefix"),
     (r"mpirun -n \d+", "mpirun -n 2"),

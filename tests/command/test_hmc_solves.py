@@ -65,6 +65,18 @@ def test_earlier_solutions_save_iterations(quarksmith, tmp_path, name):
     assert guessed["reversibility"]["links"] < 1e-9  # the tolerance of forces is 1e-10
 
 
+@pytest.mark.parametrize("name", ["stout", "ratio"])
+def test_ritz_vectors_of_running_solves_save_iterations(quarksmith, tmp_path, name):
+    found = []
+    for keys in ('solver = "cg"', 'solver = "eigcg"\nsearch = 20\nkeep = 8'):
+        keys += '\nprecision = "double"'
+        found.append(solved(quarksmith, tmp_path, name, keys, 8, "--reversibility", "1"))
+    plain, deflated = found
+    assert deflated["work"]["quark"]["iterations"] < 0.9 * plain["work"]["quark"]["iterations"]
+    assert abs(deflated["dH"] - plain["dH"]) < 1e-6
+    assert deflated["reversibility"]["links"] < 1e-9  # the tolerance of forces is 1e-10
+
+
 def test_a_resumed_run_forgets_earlier_solutions(quarksmith, tmp_path):
     keys = 'precision = "double-half"\nchronological = 3'
     for name, count in (("two.toml", 2), ("one.toml", 1)):

@@ -66,7 +66,10 @@ OF_SOLVERS = {
     "--omega": (("1.1",), {"mr"}),
     "--search": (("40",), {"eigcg", "gmres-dr"}),
     "--keep": (("4",), {"eigcg", "gmres-dr"}),
-    "--mg": (("missing.toml",), {"multigrid"}),
+    "--mg": (("mg.toml",), {"multigrid"}),
+    "--mg-load": (("v.h5",), {"multigrid"}),
+    "--mg-refresh": (("--mg-load", "v.h5"), {"multigrid"}),
+    "--mg-save": (("w.h5",), {"multigrid"}),
 }
 OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
 EVERYWHERE = {
@@ -105,6 +108,8 @@ class Runner:
 
 @pytest.fixture
 def runner(quarksmith):
+    for name in ("mg.toml", "v.h5"):  # files of options are looked for before the configuration
+        (quarksmith.folder / name).touch()
     return Runner(quarksmith.folder)
 
 

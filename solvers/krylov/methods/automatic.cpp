@@ -1,4 +1,5 @@
-// BiCGstab; where it breaks down or stagnates CG on the normal equations from its best iterate.
+// BiCGstab; where it breaks down or stagnates CG on the normal equations from its best iterate; multigrid where that
+// pays (solvers/krylov/automatic.hpp).
 #include "solvers/krylov/method.hpp"
 
 namespace quarksmith::methods {
@@ -12,10 +13,12 @@ std::unique_ptr<Recurrence> make_automatic(const LinearOperator& a, const Linear
 }  // namespace
 
 extern constinit const MethodKind automatic = {.names = {"auto"},
-                                               .source = "`bicgstab`, and `cg` where that fails",
+                                               .source =
+                                                   "`bicgstab`, and `cg` where that fails; `multigrid` where it "
+                                                   "pays",
                                                .storage = "6",
                                                .applications = "2",
-                                               .use = "the default (Failures)",
+                                               .use = "the default (Failures, howto-multigrid.md)",
                                                .fields = field_count<6>,
                                                .make = make_automatic};
 

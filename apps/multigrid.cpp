@@ -1,0 +1,220 @@
+// quarksmith multigrid tune: parameters of multigrid, found within a budget.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/interrupt.hpp"
+#include "apps/multigrid_file.hpp"
+#include "apps/option_rules.hpp"
+#include "apps/solver_options.hpp"
+#include "runtime/error.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/disconnected.hpp"
+#include "solvers/multigrid/tune.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr const char* solver_name = "multigrid";
+
+struct TuneOptions {
+  CommonOptions common;
+  ActionOptions action;
+  SolverChoices choices;
+  std::string what, precision = "double-single", within = "60";
+  std::filesystem::path out;
+  int columns = 12;
+  bool solves_alone = false;
+};
+
+/// Parameters that were measured.
+struct Trial {
+  MultigridParameters parameters;
+  std::string what, failure = {};
+  double setup = 0, solve = 0, total = INFINITY;  ///< seconds; `solve` of a column
+  int iterations = 0;
+};
+
+/// A trial takes longer than the best one in all, or the time is up.
+struct TooLong {};
+
+class Tuning {
+ public:
+  Tuning(const TuneOptions& o, const CLI::App& command, double seconds)
+      : o_(o),
+        end_(now() + seconds),
+        named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
+        choice_(o.action.choose(command, named_.gauge, o.common)),
+        settings_(o.choices.settings(command, named_.gauge, choice_.action, o.common)),
+        domain_(o.common.open_domain(named_.gauge.lattice, choice_.action.reach())),
+        b_(domain_, find_precision("double"), Subset::full, o.columns, choice_.action.spins()) {
+    settings_.method = method_of(solver_name);
+    settings_.precision = o.precision;
+    settings_.tell = {};
+    if (domain_->lattice().parts() > 1)
+      throw UsageError(fmt::format("multigrid tune measures on one rank, and there are {}; use one",
+                                   domain_->lattice().parts()));
+  }
+
+  int operator()() {
+    const Lattice& lattice = domain_->lattice();
+    const int slices = choice_.action.slices();
+    const MultigridParameters begin = settings_.multigrid.value_or(multigrid_for(lattice, slices));
+    o_.common.info(text_of(begin, lattice));
+    fmt::print("{:>4} {:>9} {:>9} {:>9} {:>6}  {}\n", "", "in all", "setup", "a solve", "iter", "tried");
+    const MultigridParameters best = tuned(
+        begin, multigrid_moves(lattice, slices),
+        [this](const MultigridParameters& p, const std::string& what) { return cost(p, what); },
+        [this] { return now() + longest_ > end_; });
+    const Trial& found = *std::min_element(trials_.begin(), trials_.end(),
+                                           [](const Trial& a, const Trial& b) { return a.total < b.total; });
+    o_.common.write_json(report(found));
+    if (!std::isfinite(found.total))
+      throw Error(fmt::format("none of {} sets of parameters converged; the first: {}", trials_.size(),
+                              trials_.front().failure));
+    o_.common.write(o_.out, head(found) + toml_of(best));
+    o_.common.info(text_of(best, lattice));
+    fmt::print("{} tried; the best takes {:.3g} s instead of {:.3g} s on {}\n", trials_.size(), found.total,
+               trials_.front().total, domain_->device().name());
+    return 0;
+  }
+
+ private:
+  /// What the file says of itself.
+  std::string head(const Trial& t) const {
+    std::string text = fmt::format("# multigrid tune on {}: {} of {}", domain_->device().name(),
+                                   named_.gauge.lattice.global_text(), choice_.action.name());
+    for (const auto& [name, value] : texts_of(choice_.provenance))
+      if (name != "action") text += fmt::format(", {} {}", name, value);
+    return text + fmt::format("\n# setup {:.3g} s, a solve {:.3g} s, {} columns in all {:.3g} s\n", t.setup, t.solve,
+                              o_.columns, t.total);
+  }
+
+  double cost(const MultigridParameters& p, const std::string& what) {
+    const double begun = now();
+    Trial t{.parameters = p, .what = what};
+    try {
+      measure(t, begun);
+    } catch (const TooLong&) {
+      t.failure = "given up: takes longer";
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& e) {
+      t.failure = e.what();
+    }
+    trials_.push_back(t);
+    longest_ = std::max(0.5 * longest_, now() - begun);
+    const bool best = t.total < best_;
+    best_ = std::min(best_, t.total);
+    const auto number = [](double x) { return std::isfinite(x) ? fmt::format("{:.3f}", x) : std::string("-"); };
+    fmt::print("{:>4} {:>9} {:>9.3f} {:>9.3f} {:>6}  {}{}{}\n", trials_.size(), number(t.total), t.setup, t.solve,
+               t.iterations, t.what, best ? " *" : "", t.failure.empty() ? "" : ": " + t.failure);
+    return t.total;
+  }
+
+  /// Setup and a solve of some columns, as long as the trial can still be the best.
+  void measure(Trial& t, double begun) {
+    SolveSettings settings = settings_;
+    settings.multigrid = t.parameters;
+    settings.options.observer = [&, this](int, double) {
+      look_for_signals();
+      const double spent = now() - begun, least = o_.solves_alone ? 0 : best_;
+      if (trials_.empty()) return;  // the first one is measured whatever it takes
+      if (now() > end_ || (least > 0 && spent > least)) throw TooLong{};
+    };
+    const Solver solver(choice_.action, named_.gauge, domain_, settings);
+    begun = now();
+    solver.prepare(1);
+    t.setup = now() - begun;
+    const int width = width_ > 0 ? width_ : columns_at_once(solver, choice_.action, o_.columns, o_.common);
+    if (width_ == 0) draw(width, solver.basis());
+    solver.prepare(width);
+    const SpinorField b = b_.columns(0, width);
+    SpinorField x = b.like();
+    const double start = now();
+    for (const SolveReport& r : solver.solve_sources(x, b)) {
+      t.iterations = std::max(t.iterations, r.iterations);
+      if (!r.converged)
+        throw Error(fmt::format("not converged: residual {:.1e} after {} iterations", r.residual, r.iterations));
+    }
+    t.solve = (now() - start) / width;
+    t.total = (o_.solves_alone ? 0 : t.setup) + o_.columns * t.solve;
+  }
+
+  void draw(int width, const BasisInfo& basis) {
+    width_ = width;
+    for (int n = 0; n < width; ++n) upload(independent_noise(named_.gauge.lattice, 1, n, 4), b_, basis, n);
+  }
+
+  nlohmann::ordered_json report(const Trial& best) const {
+    nlohmann::ordered_json j = {{"device", domain_->device().description()},
+                                {"gauge", named_.origin},
+                                {"lattice", named_.gauge.lattice.global_extent()},
+                                {"action", texts_of(choice_.provenance)},
+                                {"columns", o_.columns}};
+    for (const Trial& t : trials_)
+      j["trials"].push_back({{"what", t.what},
+                             {"parameters", toml_of(t.parameters)},
+                             {"setup", t.setup},
+                             {"solve", t.solve},
+                             {"iterations", t.iterations},
+                             {"total", std::isfinite(t.total) ? nlohmann::ordered_json(t.total) : nullptr},
+                             {"best", &t == &best}});
+    return j;
+  }
+
+  const TuneOptions& o_;
+  double end_;
+  NamedGauge named_;
+  ActionChoice choice_;
+  SolveSettings settings_;
+  DomainPointer domain_;
+  SpinorField b_;
+  std::vector<Trial> trials_;
+  double best_ = INFINITY, longest_ = 0;  ///< longest_: what the next trial may take
+  int width_ = 0;                         ///< columns that are solved for together
+};
+
+/// `60s`, or what seconds_of reads.
+double budget_of(const std::string& text) {
+  return seconds_of(text.ends_with('s') ? text.substr(0, text.size() - 1) : text, "--within");
+}
+
+/// Everything that can be said of the options before a file is read.
+void check(const TuneOptions& o, const CLI::App& command) {
+  check_options(command, {listed_name(o.action.info(command)), {solver_name}, {o.precision}});
+  refuse_options(command, {"--mg-load", "--mg-save", "--mg-refresh"},
+                 "belongs to solves; multigrid tune begins with noise: leave it out");
+  o.action.check(command);
+  o.choices.check({solver_name});
+  precisions_of(o.precision, 2);
+  budget_of(o.within);
+  o.common.claim({{"--out", o.out}}, {{"--gauge", o.action.gauge}, {"--mg", o.choices.multigrid}});
+}
+
+}  // namespace
+
+void add_multigrid(CLI::App& app, int& status) {
+  auto o = std::make_shared<TuneOptions>();
+  CLI::App* c = app.add_subcommand("multigrid", "Search parameters of multigrid within a budget");
+  c->add_option("what", o->what, "tune: measure blocks, vectors and steps, and write the best as a file of --mg")
+      ->required()
+      ->check(CLI::IsMember({"tune"}));
+  o->action.add_to(*c);
+  c->add_option("--within", o->within, "budget: SECONDS, MM:SS or HH:MM:SS")->capture_default_str();
+  c->add_option("--columns", o->columns, "right-hand sides for which a setup serves")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  c->add_flag("--solves-alone", o->solves_alone, "the setup does not count");
+  c->add_option("--precision", o->precision, "of solves: double, double-single, single")->capture_default_str();
+  o->choices.add_to(*c);
+  c->add_option("--out", o->out, "FILE.toml for --mg")->required();
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
+  c->callback([o, c, &status] {
+    check(*o, *c);
+    status = Tuning(*o, *c, budget_of(o->within))();
+  });
+}
+
+}  // namespace quarksmith::apps

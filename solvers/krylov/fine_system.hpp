@@ -1,0 +1,28 @@
+/// \file
+/// The finest level of multigrid.
+#pragma once
+
+#include "solvers/actions/dirac.hpp"
+#include "solvers/multigrid/even_odd_system.hpp"
+
+namespace quarksmith {
+
+/// An action as multigrid sees it: on all sites, and on even ones where it has such a form.
+class FineSystem final : public EvenOddSystem {
+ public:
+  /// \param dirac outlives this. \param rhs right-hand sides at most.
+  FineSystem(const DiracOperator& dirac, Reduction reduction, int rhs) : system_(dirac, reduction, rhs) {}
+  const LinearOperator& full() const override { return system_.matrix(); }
+  const LinearOperator& reduced() const override { return system_.a(); }
+  void prepare(SpinorField& reduced, const SpinorField& b) const override {
+    system_.even_odd() ? system_.even_odd()->prepare(reduced, b) : reduced.copy_from(b);
+  }
+  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override {
+    system_.even_odd() ? system_.even_odd()->reconstruct(x, reduced, b) : x.copy_from(reduced);
+  }
+
+ private:
+  SystemOperator system_;
+};
+
+}  // namespace quarksmith
