@@ -14,7 +14,7 @@
 #include "solvers/measure/disconnected.hpp"
 #include "solvers/measure/graph.hpp"
 #include "solvers/measure/momenta.hpp"
-#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/sequential.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -58,8 +58,8 @@ struct MeasureQuark {
 struct SequentialSource {
   std::vector<int> inputs;  ///< nodes
   std::size_t line = 0;     ///< the one of them that carries the current
-  /// The derivative of the two-point function by it.
-  std::function<Propagator(std::span<const Propagator* const> inputs)> derivative;
+  /// What follows from the derivative of the two-point function by it.
+  std::function<SinkSource(std::span<const Propagator* const> inputs, const SinkPlace& sink)> make;
   int separation = 0;  ///< of sink and source in time
   Momentum momentum{};
 };
@@ -77,10 +77,8 @@ struct PropagatorNode {
 /// Where and how propagators are contracted.
 struct ContractionPlace {
   MomentumPhases phases;
-  Communicator& ranks;
   /// U_mu(x) S(x + mu) with the links and the boundary of a quark.
   std::function<Propagator(const Propagator& s, int mu)> ahead;
-  std::vector<const StaggeredPropagator*> staggered;  ///< in the place of the others, of quarks of one spin
 };
 
 /// Momenta of a correlator; the results of a group are averaged.

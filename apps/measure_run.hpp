@@ -29,7 +29,7 @@ class MeasureRun {
   void make(int node, int position);
   void contract(int correlator, int position, RecordArray& to);
   /// Solves for one noise, part by part.
-  LoopSum loop_of(const LoopPlan& loop, int number);
+  LoopSum loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number);
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
@@ -38,10 +38,11 @@ class MeasureRun {
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;
-  /// Columns of the sources. \param f of a sequential one, all of it.
-  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
-  /// Null of a propagator whose source is none of others.
-  std::unique_ptr<Propagator> sequential_source(int node, int position);
+  /// Columns of the sources. \param sequential of such a propagator, all columns.
+  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis,
+                      const std::optional<Propagator>& sequential);
+  /// None of a propagator whose source is not made of others.
+  std::optional<Propagator> sequential_source(int node, int position);
   Record begun();
 
   const MeasurePlan& plan_;
@@ -55,7 +56,6 @@ class MeasureRun {
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::vector<std::vector<Coordinates>> positions_;       ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
-  std::vector<std::unique_ptr<StaggeredPropagator>> staggered_;
   std::map<int, std::vector<Complex64>> at_sink_;        ///< of sequential nodes, by position
   std::vector<double> solves_;                           ///< iterations and residual of each column
   double made_ = 0;                                      ///< propagators that were solved for

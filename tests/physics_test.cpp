@@ -32,7 +32,7 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
   }
   Propagator propagator(const HostGauge& gauge, const Action& p, const std::string& source) const {
     const Solver s = solver(gauge, p);
-    Propagator result(gauge.lattice);
+    Propagator result(s.domain());
     const SourceSettings settings = source_of(source, gauge.lattice);
     const SpinorField shape(s.domain(), find_precision("double"), Subset::full);
     for (int n = 0; n < 12; ++n) {

@@ -17,6 +17,7 @@ from generator.language.place import Place, at_their_line
 from generator.language.symbols import (
     FIELDS,
     PARAMETERS,
+    PROPAGATORS,
     SPINORS,
     Algebra,
     symbol,
@@ -170,6 +171,9 @@ def _outputs(
         if FIELDS[kind] in SPINORS:
             if not (isinstance(result, Node) and result.kind == "spinor"):
                 raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
+        elif FIELDS[kind] in PROPAGATORS:
+            if not (isinstance(result, Node) and result.kind == symbol("", FIELDS[kind]).kind):
+                raise ExpressionError(f"{place}: {name} promises a {kind.__name__} and returns {result}")
         else:
             _check_matrices(place, name, result, algebra=kind is Algebra)
     return tuple(outputs)
