@@ -137,8 +137,9 @@ class Call {
                                              Components(kernel_.spins, kernel_.colours));
       f.fill(0);
       for (int n = 0; n < columns && !p.is_output(); ++n)
-        upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, n / 3, n % 3),
-               f, basis(), n);
+        upload(
+            make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, n / 3, n % 3),
+            f, basis(), n);
       give(p, f);
     } else {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";

@@ -56,10 +56,10 @@ class MeasureRun {
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::vector<std::vector<Coordinates>> positions_;       ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
-  std::map<int, std::vector<Complex64>> at_sink_;        ///< of sequential nodes, by position
-  std::vector<double> solves_;                           ///< iterations and residual of each column
-  double made_ = 0;                                      ///< propagators that were solved for
-  double solving_ = 0, smearing_ = 0, contracting_ = 0;  ///< seconds
+  std::map<int, std::vector<Complex64>> at_sink_;         ///< of sequential nodes, by position
+  std::vector<double> solves_;                            ///< iterations and residual of each column
+  double made_ = 0;                                       ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;   ///< seconds
 };
 
 }  // namespace quarksmith::apps

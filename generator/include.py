@@ -61,8 +61,10 @@ LINK_EXPRESSIONS = (
     *("fixing_hits", "transformed", "followed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
     *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
 )
-CONTRACTIONS = ("mesons", "bilinears", "loops", "turned_propagator", "to_degrand_rossi", "from_degrand_rossi", "proton")
-STAGGERED_CONTRACTIONS = ("staggered_mesons", "staggered_nucleon")
+CORRELATORS = ("mesons", "proton", "to_degrand_rossi", "from_degrand_rossi", "staggered_mesons")
+"""Of `propagator`."""
+CONTRACTIONS = ("bilinears", "loops", "turned_propagator", "staggered_nucleon", *BARYONS, *SEQUENTIAL)
+"""Of `measure`, besides."""
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (
     *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
@@ -190,7 +192,7 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
     for spec in used:
         if spec.operator.is_dirac:
             _add_methods(found, spec)
-    return found
+    return _contractions(CORRELATORS, rows) | found
 
 
 USED = ("hopping", "slices", "expression")
@@ -347,12 +349,16 @@ def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
 
 
 def _measure(rows: list[KernelSpec]) -> Kernels:
+    return _contractions(CONTRACTIONS, rows)
+
+
+def _contractions(names: Iterable[str], rows: list[KernelSpec]) -> Kernels:
+    """Of quarks of three colours."""
     found: Kernels = {}
-    if not any(spec.operator.is_dirac and spec.colours == 3 for spec in rows):
-        return found
-    for name in (*CONTRACTIONS, *STAGGERED_CONTRACTIONS, *BARYONS, *SEQUENTIAL):
-        axes = {"basis": DEGRAND_ROSSI, "spins": 1 if name in STAGGERED_CONTRACTIONS else 4}
-        _add(found, name, "double", **{a: v for a, v in axes.items() if a in OPERATORS[name].axes})
+    if any(spec.operator.is_dirac and spec.colours == 3 for spec in rows):
+        for name in names:
+            axes = {"basis": DEGRAND_ROSSI, "spins": 1 if name.startswith("staggered_") else 4}
+            _add(found, name, "double", **{a: v for a, v in axes.items() if a in OPERATORS[name].axes})
     return found
 
 
@@ -364,7 +370,8 @@ SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
     "hmc": _hmc,
 }
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of
-links and quarks, and the gradient flow; `measure`: contractions of propagators; `hmc`: molecular dynamics."""
+links and quarks, and the gradient flow; `measure`: baryons, currents,
+loops, sequential sources; `hmc`: molecular dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:

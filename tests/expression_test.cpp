@@ -95,7 +95,8 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
         arguments.emplace_back(gamma);
       } else if (p.is_propagator()) {
         std::vector<HostSpinor> columns;
-        auto& f = spinors.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, 3 * k.spins, k.spins));
+        auto& f =
+            spinors.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, 3 * k.spins, k.spins));
         if (p.is_output()) f->fill(0xff);
         for (int r = 0; r < 3 * k.spins && !p.is_output(); ++r) {
           upload(reference::random_spinor(lattice, unsigned(100 * n) + r), *f, basis, r);

@@ -6,7 +6,7 @@
 
 namespace quarksmith::expressions {
 
-/// det S at sites whose x, y and z are even.
+/// The determinant of S at sites whose x, y and z are even.
 /// The formula, statement by statement, heads generated/bodies/staggered_nucleon*.hpp.
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline std::vector<double> staggered_nucleon(const SpinorField& s) {

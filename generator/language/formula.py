@@ -14,6 +14,7 @@ from typing import Any
 from generator.errors import ExpressionError, SpecError
 from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make
 from generator.language.place import Place, at_their_line
+from generator.language.printed import printed
 from generator.language.symbols import (
     FIELDS,
     PARAMETERS,
@@ -197,3 +198,17 @@ def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> N
 def parameter_symbol(name: str, kind: str = "real") -> Node:
     """A number that comes with the call."""
     return make("parameter", kind, (), name)
+
+
+def statements_of_formula(definition: Definition) -> str:
+    """What it computes, as written, statement by statement."""
+    roots: list[tuple[str, Node]] = []
+    for n, result in enumerate(definition.results):
+        if not definition.outputs:
+            roots.append(("", result))
+        elif isinstance(result, dict):
+            ordered = sorted(result.items(), key=lambda item: item[0].index)
+            roots += [(f"{definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
+        else:
+            roots.append((f"{definition.outputs[n][0]} = ", result))
+    return printed(roots)

@@ -131,13 +131,13 @@ class Node:
 
     Attributes:
         op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
-            shift, adj, trace, element, epsilon, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_adjoint, project_u3,
-            project_u3_adjoint, damped_adjoint, total, totals; or promote: the argument as another kind; stored: the argument,
-            kept in a field.
+            shift, adj, trace, element, epsilon, re, im, dot, outer, summed, ta, exp, exp_adjoint, project,
+            project_adjoint, project_u3, project_u3_adjoint, damped_adjoint, total, totals; or promote: the argument as
+            another kind; stored: the argument, kept in a field.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
         args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
-        data: what else `op` needs: sink and source spin of an element, the field of a load, (field, direction) where it has several, likewise of what is
-            stored; a name, a number, a Step, directions, a matrix.
+        data: what else `op` needs: the field of a load, (field, direction) where it has several, likewise of what is
+            stored; sink and source spin of an element; a name, a number, a Step, directions, a matrix.
         algebra: True if a matrix is known to be anti-Hermitian and traceless.
         place: the user's line that made it.
     """

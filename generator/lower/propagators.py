@@ -62,8 +62,10 @@ class Elements:
             return self.of(node.args[0], sink, source)
         if node.kind in NUMBERS or node.kind == "matrix":
             same = sink == source
-            return [Term(1, (), self.lowering.lower(node, self.at))] if same and node.kind == "matrix" else (
-                [Term(1, (self.lowering.lower(node, self.at),), None)] if same else []
+            return (
+                [Term(1, (), self.lowering.lower(node, self.at))]
+                if same and node.kind == "matrix"
+                else ([Term(1, (self.lowering.lower(node, self.at),), None)] if same else [])
             )
         if node.kind == "spin" and is_constant(node):
             weight = complex(self._spin(node)[_whole(node, sink), _whole(node, source)])
@@ -113,8 +115,10 @@ class Elements:
     def _product(self, a: Node, b: Node, sink: Spin, source: Spin) -> list[Term]:
         if a.kind in NUMBERS:
             number = (1, (self.lowering.lower(a, self.at),)) if a.op != "constant" else (complex(a.data), ())
-            return [t._replace(weight=number[0] * t.weight, numbers=(*number[1], *t.numbers))
-                    for t in self.of(b, sink, source)]
+            return [
+                t._replace(weight=number[0] * t.weight, numbers=(*number[1], *t.numbers))
+                for t in self.of(b, sink, source)
+            ]
         if a.op == "mul" and a.kind == "spin" and not is_constant(a):
             return self._product(a.args[0], _mul(a.args[1], b), sink, source)
         if b.op == "mul" and b.kind == "spin" and not is_constant(b):
@@ -126,12 +130,17 @@ class Elements:
             return self._with(self._unit(b, across), self.of(a, sink, across))
         if a.kind == "spin":
             row = self._spin(a)[_whole(a, sink)]
-            return [t._replace(weight=complex(row[k]) * t.weight)
-                    for k in SPINS if row[k] for t in self.of(b, k, source)]
+            return [
+                t._replace(weight=complex(row[k]) * t.weight) for k in SPINS if row[k] for t in self.of(b, k, source)
+            ]
         if b.kind == "spin":
             column = self._spin(b)[:, _whole(b, source)]
-            return [t._replace(weight=complex(column[k]) * t.weight)
-                    for k in SPINS if column[k] for t in self.of(a, sink, k)]
+            return [
+                t._replace(weight=complex(column[k]) * t.weight)
+                for k in SPINS
+                if column[k]
+                for t in self.of(a, sink, k)
+            ]
         found = []
         for k in SPINS:
             left, right = self.of(a, sink, k), self.of(b, k, source)
@@ -187,8 +196,11 @@ class Elements:
                 total = self._value("sub" if sign else "add", kind, (total, part), None)
         if total is None:
             zero = self._value("constant", "real", (), 0.0)
-            return self._value("mul", kind, (zero, self._or_unit(None)), None) if kind == "matrix" else (
-                self._value("constant", "complex", (), 0j))
+            return (
+                self._value("mul", kind, (zero, self._or_unit(None)), None)
+                if kind == "matrix"
+                else (self._value("constant", "complex", (), 0j))
+            )
         return total
 
     def _spin(self, node: Node) -> Any:
@@ -197,6 +209,14 @@ class Elements:
     @property
     def _value(self) -> Callable[..., Value]:
         return self.lowering.value
+
+
+def elements_of(node: Node) -> list[tuple[int, Node]]:
+    """The colour matrices of a propagator, numbered 4 sink + source; of one spin itself."""
+    if node.kind == "matrix":
+        return [(0, node)]
+    pairs = ((i, j) for i in SPINS for j in SPINS)
+    return [(4 * i + j, Node("element", "matrix", (node,), (i, j), place=node.place)) for i, j in pairs]
 
 
 def gamma_products() -> tuple[int, list[int]]:
@@ -247,6 +267,7 @@ def _chain(nodes: Sequence[Node]) -> Node:
 
 def _grouped(node: Node) -> list[Node]:
     """The factors of a product, matrices in spin with the propagator that follows, at the end with that before."""
+
     def factors(n: Node) -> list[Node]:
         if n.op == "mul" and n.args[0].kind not in NUMBERS:
             return [*factors(n.args[0]), *factors(n.args[1])]

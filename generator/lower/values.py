@@ -286,7 +286,13 @@ def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) ->
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
     if v.op == "trace" and len(v.args) == 2:
         return 8 * n * n - 2
-    counted = {"epsilon": 30 * n * n, "trace": 2 * (n - 1), "dot": 16 * n * spins - 2, "outer": n * n * (8 * spins - 2), "summed": 2 * n * n}
+    counted = {
+        "epsilon": 30 * n * n,
+        "trace": 2 * (n - 1),
+        "dot": 16 * n * spins - 2,
+        "outer": n * n * (8 * spins - 2),
+        "summed": 2 * n * n,
+    }
     if v.op in counted:
         return counted[v.op]
     of_three = {

@@ -38,7 +38,16 @@ def _of_no_action() -> list[Operator]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     expressions = [e for m in modules for e in _expressions(m)]
-    return [*expressions, *CONTRACTIONS, *UPDATES, *BLOCK_KERNELS, *COARSE_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *REPRESENT]
+    return [
+        *expressions,
+        *CONTRACTIONS,
+        *UPDATES,
+        *BLOCK_KERNELS,
+        *COARSE_KERNELS,
+        *SITE_KERNELS,
+        *GAUGE_KERNELS,
+        *REPRESENT,
+    ]
 
 
 _OTHERS = _of_no_action()

@@ -89,7 +89,7 @@ def staggered_mesons(s1: StaggeredPropagator, s2: StaggeredPropagator) -> Sum:
 
 @expression(group=GROUP)
 def staggered_nucleon(s: StaggeredPropagator) -> Sum:
-    """det S at sites whose x, y and z are even."""
+    """The determinant of S at sites whose x, y and z are even."""
     even = [0.5 + 0.5 * sign(mu) for mu in space]
     return total((even[0] * even[1] * even[2]) * (epsilon(s, s, s) / 6.0))
 
@@ -160,7 +160,9 @@ def _source(name: str, baryons: TwoPoint, line: str) -> Formula:
     def make() -> Definition:
         parts = [parameter_symbol(w) * c for w, c in zip(weights, baryons.numbers, strict=True)]
         source = symbol("phase", "scalars") * sequential_source(reduce(lambda a, b: a + b, parts), line)
-        return Definition(f"{name}_by_{line}", place, f"gamma_5 conj(dC/d{line})", inputs, (("out", "propagator"),), (source,))
+        return Definition(
+            f"{name}_by_{line}", place, f"gamma_5 conj(dC/d{line})", inputs, (("out", "propagator"),), (source,)
+        )
 
     return Formula(f"{name}_by_{line}", make, _group_of_source(name))
 

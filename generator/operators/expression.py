@@ -16,13 +16,14 @@ from generator.cpp.expressions import statements_of
 from generator.cpp.names import cpp_direction
 from generator.cpp.text import Statements
 from generator.errors import ExpressionError, SpecError
-from generator.language.formula import Definition, Formula
-from generator.language.graph import NAMES, Node, make
-from generator.language.printed import printed
+from generator.language.formula import Definition, Formula, statements_of_formula
+from generator.language.graph import NAMES, Node
 from generator.language.symbols import PROPAGATORS, SPINORS, directions
 from generator.lower.program import CALLED, renamed
+from generator.lower.propagators import elements_of
+from generator.lower.reach import reach_of, read_apart
 from generator.lower.size import are_inlined, many_spinors
-from generator.lower.values import AT_HOME, Lowering, Value, flops, topological
+from generator.lower.values import Lowering, Value, flops, topological
 from generator.spec import KernelSpec, Operator
 
 _BITS = {"direction": 2, "gamma": 4}
@@ -80,11 +81,6 @@ class Expression(Operator):
         """Kernels of one group and precision share a translation unit."""
         return self.stated.group or self.name
 
-    @cached_property
-    def directions(self) -> tuple[str, ...]:
-        """Names of the directions that come with the call."""
-        return tuple(n for n, kind in self.definition.inputs if kind == "direction")
-
     @property
     def definition(self) -> Definition:
         """What the function returned for symbols.
@@ -105,7 +101,11 @@ class Expression(Operator):
         kinds = set(self.kinds.values())
         values = topological(v for _, results in self.blocks for *_, v in results)
         turns = any(v.op == "spin" for v in values)
-        found = {"links": "links" in kinds, "basis": turns, "spins": bool(kinds & {*SPINORS, *PROPAGATORS}) and not turns}
+        found = {
+            "links": "links" in kinds,
+            "basis": turns,
+            "spins": bool(kinds & {*SPINORS, *PROPAGATORS}) and not turns,
+        }
         return ("precision", *(axis for axis, there in found.items() if there))
 
     @cached_property
@@ -155,10 +155,7 @@ class Expression(Operator):
         blocks = []
         for (o, kind), r in zip(outputs, results, strict=True):
             if kind in PROPAGATORS:
-                spins = range(PROPAGATORS[kind])
-                element = lambda r, i, j: make("element", "matrix", (r,), (i, j)) if r.kind == "block" else r  # noqa: E731
-                all_of_it = ((o, 4 * i + j, lowering.lower(element(r, i, j))) for i in spins for j in spins)
-                blocks.append(("", tuple(all_of_it)))
+                blocks.append(("", tuple((o, n, lowering.lower(e)) for n, e in elements_of(r))))
         spinors = [
             (o, f, lowering.lower(r, flavour=f))
             for (o, kind), r in zip(outputs, results, strict=True)
@@ -178,13 +175,7 @@ class Expression(Operator):
     @cached_property
     def apart(self) -> frozenset[str]:
         """Fields read where another block or site writes: no output may be one of these."""
-        found = set()
-        for _, results in self.blocks:
-            own = {n for _, n, _ in results}
-            for v in topological(r for *_, r in results):
-                if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
-                    found.add(v.data[0])
-        return frozenset(found)
+        return read_apart([results for _, results in self.blocks])
 
     @property
     def min_blocks(self) -> int:
@@ -219,33 +210,12 @@ class Expression(Operator):
 
         Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
         """
-        found: dict[str, list[int]] = {}
-        corners = set()
-        for v in topological(r for _, results in self.blocks for *_, r in results):
-            if v.op != "load" or v.data[2] == AT_HOME:
-                continue
-            name, _, at = v.data
-            sites = found.setdefault(name, [0] * 8)
-            for mu, n in enumerate(at):
-                for nu in (mu,) if mu < 4 else range(4):  # directions that come with a call are any
-                    sites[2 * nu + (n > 0)] = max(sites[2 * nu + (n > 0)], abs(n)) if n else sites[2 * nu + (n > 0)]
-            if sum(n != 0 for n in at) > 1:
-                corners.add(name)
-        return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
+        return reach_of(r for _, results in self.blocks for *_, r in results)
 
     @cached_property
     def formula(self) -> str:
         """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
-        roots: list[tuple[str, Node]] = []
-        for n, result in enumerate(self.definition.results):
-            if not self.definition.outputs:
-                roots.append(("", result))
-            elif isinstance(result, dict):
-                ordered = sorted(result.items(), key=lambda item: item[0].index)
-                roots += [(f"{self.definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
-            else:
-                roots.append((f"{self.definition.outputs[n][0]} = ", result))
-        return printed(roots)
+        return statements_of_formula(self.definition)
 
     @cached_property
     def names_colours(self) -> bool:
@@ -293,7 +263,7 @@ class Expression(Operator):
         flag |= {
             n: "some"
             for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=False)
-            if isinstance(r, dict) and not self.directions and len(r) < len(directions)
+            if isinstance(r, dict) and "direction" not in self.kinds.values() and len(r) < len(directions)
         }
         flag |= dict.fromkeys(self.summed, "each")
         flag |= {n: "each" for n, kind in self.kinds.items() if kind in PROPAGATORS and n not in outputs}
@@ -342,7 +312,7 @@ class Expression(Operator):
         for kind in PROPAGATORS.keys() & set(self.kinds.values()):
             if (spec.precision, spec.spins, spec.colours) != ("double", PROPAGATORS[kind], 3):
                 raise SpecError(
-                    f"{self.name} contracts propagators; its row needs precision = [\"double\"], "
+                    f'{self.name} contracts propagators; its row needs precision = ["double"], '
                     f"spins = [{PROPAGATORS[kind]}] and three colours"
                 )
         if spec.links and spec.storage.temporal:

@@ -29,7 +29,7 @@ QUARKSMITH_INLINE Link<typename Spinors::Real, Spinors::colours> load_element(co
                                                                               int source) {
   constexpr int N = Spinors::colours, spins = Spinors::reals / (2 * N);
   using Word = typename Spinors::Word;
-  static_assert(vector_bytes_of<2 * N * int(sizeof(Word))> == vector_bytes_of<Spinors::words * int(sizeof(Word))>);
+  static_assert(vector_bytes_of<2 * N* int(sizeof(Word))> == vector_bytes_of<Spinors::words* int(sizeof(Word))>);
   MatrixRows<typename Spinors::Real, N> m;
   QUARKSMITH_UNROLL
   for (int b = 0; b < N; ++b) {

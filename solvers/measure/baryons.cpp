@@ -19,11 +19,16 @@ struct BaryonKernel {
 };
 const std::vector<std::string_view> half = {"up", "dn"}, three_halves = {"upup", "up", "dn", "dndn"};
 const std::vector<BaryonKernel> kernels = {
-    {"octet_112", "112", half, true},           {"octet_123", "123", half, true},
-    {"octet_sum", "123", half, true},           {"decuplet_111", "111", three_halves, true},
-    {"decuplet_112", "112", three_halves, true}, {"decuplet_123", "123", three_halves, true},
-    {"chroma_sigma", "122", {}, false},         {"chroma_lambda", "122", {}, false},
-    {"chroma_sigma_star", "122", {}, false},    {"chroma_lambda_naive", "122", {}, false},
+    {"octet_112", "112", half, true},
+    {"octet_123", "123", half, true},
+    {"octet_sum", "123", half, true},
+    {"decuplet_111", "111", three_halves, true},
+    {"decuplet_112", "112", three_halves, true},
+    {"decuplet_123", "123", three_halves, true},
+    {"chroma_sigma", "122", {}, false},
+    {"chroma_lambda", "122", {}, false},
+    {"chroma_sigma_star", "122", {}, false},
+    {"chroma_lambda_naive", "122", {}, false},
     {"chroma_xi", "112", {}, false},
 };
 
@@ -34,15 +39,15 @@ struct OfSpins {
 };
 // Names and normalisation are lalibe's.
 const std::vector<OfSpins> of_spins = {
-    {"proton", "octet_112", "ud", 1. / 2},        {"neutron", "octet_112", "du", 1. / 2},
-    {"lambda_z", "octet_123", "sud", 1. / 2},     {"sigma_p", "octet_112", "us", 2. / 3},
-    {"sigma_z", "octet_sum", "uds", 1. / 3},      {"sigma_m", "octet_112", "ds", 2. / 3},
-    {"xi_z", "octet_112", "su", 2. / 3},          {"xi_m", "octet_112", "sd", 2. / 3},
-    {"delta_pp", "decuplet_111", "u", 1},         {"delta_p", "decuplet_112", "ud", 3},
-    {"delta_z", "decuplet_112", "du", 3},         {"delta_m", "decuplet_111", "d", 1},
-    {"sigma_star_p", "decuplet_112", "us", 1},    {"sigma_star_z", "decuplet_123", "uds", 2},
-    {"sigma_star_m", "decuplet_112", "ds", 1},    {"xi_star_z", "decuplet_112", "su", 1},
-    {"xi_star_m", "decuplet_112", "sd", 1},       {"omega_m", "decuplet_111", "s", 1},
+    {"proton", "octet_112", "ud", 1. / 2},     {"neutron", "octet_112", "du", 1. / 2},
+    {"lambda_z", "octet_123", "sud", 1. / 2},  {"sigma_p", "octet_112", "us", 2. / 3},
+    {"sigma_z", "octet_sum", "uds", 1. / 3},   {"sigma_m", "octet_112", "ds", 2. / 3},
+    {"xi_z", "octet_112", "su", 2. / 3},       {"xi_m", "octet_112", "sd", 2. / 3},
+    {"delta_pp", "decuplet_111", "u", 1},      {"delta_p", "decuplet_112", "ud", 3},
+    {"delta_z", "decuplet_112", "du", 3},      {"delta_m", "decuplet_111", "d", 1},
+    {"sigma_star_p", "decuplet_112", "us", 1}, {"sigma_star_z", "decuplet_123", "uds", 2},
+    {"sigma_star_m", "decuplet_112", "ds", 1}, {"xi_star_z", "decuplet_112", "su", 1},
+    {"xi_star_m", "decuplet_112", "sd", 1},    {"omega_m", "decuplet_111", "s", 1},
 };
 /// Of the lower components, whose parity is the other one.
 constexpr std::string_view lower = "_np";
@@ -188,8 +193,7 @@ Propagator baryon_source(std::span<const Propagator* const> lines, const Baryon&
   Propagator source(lines[line]->field().domain_pointer());
   const auto parameters = parameters_of(source.field().device(), kernel);
   const std::size_t weights = parameters.size() - fixed - 1;
-  for (std::size_t n = 0; n < weights; ++n)
-    inputs.emplace_back(n < baryon.weights.size() ? baryon.weights[n] : 0.0);
+  for (std::size_t n = 0; n < weights; ++n) inputs.emplace_back(n < baryon.weights.size() ? baryon.weights[n] : 0.0);
   const ExpressionOutput out(source.field());
   evaluate(kernel, inputs, std::span(&out, 1));
   return source;

@@ -27,10 +27,10 @@ struct MomentumPhases {
   Coordinates origin{};
 };
 
-/// What sites give to pairs of sums (runtime/fields/expression.hpp: site_sums), as complex numbers: sums[(t momenta + p)
-/// count + k] = sum over space of exp(i p.(x - x0)) times number k, t of the whole lattice, from its first slice on; one
-/// right-hand side after the other. The same bits for any number of threads and ranks. Collective; all ranks get the
-/// same.
+/// What sites give to pairs of sums (runtime/fields/expression.hpp: site_sums), as complex numbers: sums[(t momenta +
+/// p) count + k] = sum over space of exp(i p.(x - x0)) times number k, t of the whole lattice, from its first slice on;
+/// one right-hand side after the other. The same bits for any number of threads and ranks. Collective; all ranks get
+/// the same.
 std::vector<Complex64> momentum_sums(const SiteSums& numbers, const MomentumPhases& phases);
 
 /// exp(i p.(x - x0)) at one time of the whole lattice, 0 elsewhere, as a field of numbers.

@@ -30,9 +30,7 @@ Propagator::Propagator(const Lattice& lattice, int spins)
     : Propagator(std::make_shared<Domain>(lattice, Device::cpu()), spins) {}
 
 void Propagator::set_column(int column, const HostSpinor& solution) { upload(solution, field_, own_basis(), column); }
-void Propagator::get_column(int column, HostSpinor& solution) const {
-  download(field_, solution, own_basis(), column);
-}
+void Propagator::get_column(int column, HostSpinor& solution) const { download(field_, solution, own_basis(), column); }
 
 void Propagator::take(int first, const SpinorField& solutions, const BasisInfo& basis) {
   SpinorField columns = field_.columns(first, solutions.rhs());

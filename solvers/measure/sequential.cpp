@@ -49,7 +49,7 @@ std::vector<Complex64> all_bilinears(const Propagator& x, const Propagator& s, c
 }  // namespace
 
 SinkSource sequential_source(const Propagator& s1, const Propagator& s2, const GammaPair& gammas,
-                                   const SinkPlace& sink) {
+                             const SinkPlace& sink) {
   // conj(F) = (G^+ gamma_5) S2 (gamma_5 G'^+), and gamma_5 before it
   const Spin4 g5 = gamma_product(15);
   const Spin4 before = product(g5, dagger(product(g5, gamma_product(gammas.sink))));
@@ -65,7 +65,7 @@ SinkSource sequential_source(const Propagator& s1, const Propagator& s2, const G
 }
 
 SinkSource sequential_source(std::span<const Propagator* const> lines, const Baryon& baryon, int line,
-                                   const SinkPlace& sink) {
+                             const SinkPlace& sink) {
   const auto role = std::find(baryon.lines.begin(), baryon.lines.end(), line) - baryon.lines.begin();
   const auto sums = baryon_sums(lines, {{baryon}}, {{sink.momentum}, sink.origin});
   return {baryon_source(lines, baryon, line, conjugate_phases(*lines[line], sink)),

@@ -31,10 +31,10 @@ struct SinkSource {
 };
 /// Of mesons (meson_sums), by S1. Collective.
 SinkSource sequential_source(const Propagator& s1, const Propagator& s2, const GammaPair& gammas,
-                                   const SinkPlace& sink);
+                             const SinkPlace& sink);
 /// Of a baryon, by the propagator of one of its lines. Collective.
 SinkSource sequential_source(std::span<const Propagator* const> lines, const Baryon& baryon, int line,
-                                   const SinkPlace& sink);
+                             const SinkPlace& sink);
 
 /// A current psibar G psi, or the conserved vector current of the Wilson operator,
 /// 1/2 [psibar(y + mu) (1 + gamma_mu) U_mu(y)^+ psi(y) - psibar(y) (1 - gamma_mu) U_mu(y) psi(y + mu)].

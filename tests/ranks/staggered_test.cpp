@@ -39,8 +39,7 @@ std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGa
     Propagator s(domain, 1);
     download(x, column, basis, k);
     s.set_column(1, column);
-    for (const Complex64& z : goldstone_correlator(s, s, source.time()))
-      all.resize(k + 1), all[k].push_back(z.real());
+    for (const Complex64& z : goldstone_correlator(s, s, source.time())) all.resize(k + 1), all[k].push_back(z.real());
   }
   return all;
 }

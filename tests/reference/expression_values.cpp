@@ -40,7 +40,8 @@ void ExpressionValues::set_gammas(const std::string& name, int number) {
       for (int k = 0; k < 4; ++k)
         for (int c = 0; c < 4; ++c)
           if ((k < 2) != (c < 2))
-            next[4 * r + c] += product[4 * r + k] * (k < 2 ? block[mu][2 * k + c - 2] : std::conj(block[mu][2 * c + k - 2]));
+            next[4 * r + c] +=
+                product[4 * r + k] * (k < 2 ? block[mu][2 * k + c - 2] : std::conj(block[mu][2 * c + k - 2]));
     product = next;
   }
   SiteValues v{4, 4, {}, true, false};

@@ -168,7 +168,9 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
     }
     return sum;
   }
-  std::vector<double> largest_in_slices(const SliceNumbers& numbers) override { return cpu::largest_in_slices(numbers); }
+  std::vector<double> largest_in_slices(const SliceNumbers& numbers) override {
+    return cpu::largest_in_slices(numbers);
+  }
   std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
                                        const double* phases, int momenta) override {
     return cpu::sums_over_slices(numbers, units, phases, momenta);

@@ -9,7 +9,8 @@ namespace quarksmith {
 
 std::vector<Complex64> goldstone_correlator(const Propagator& a, const Propagator& b, int source_t) {
   const int extent = a.lattice().global_extent(3);
-  const std::vector<Complex64> sums = staggered_meson_sums(a, b, std::span(staggered_mesons()).first(1), {{{0, 0, 0}}, {}});
+  const std::vector<Complex64> sums =
+      staggered_meson_sums(a, b, std::span(staggered_mesons()).first(1), {{{0, 0, 0}}, {}});
   std::vector<Complex64> result(extent);
   for (int t = 0; t < extent; ++t) result[t] = sums[(t + source_t) % extent];
   return result;

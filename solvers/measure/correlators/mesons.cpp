@@ -34,9 +34,10 @@ std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, st
     const GammaFactor left = product_of_gammas(15, g.sink), right = product_of_gammas(g.source, 15);
     const auto [found, is_new] = of_sources.try_emplace(same(g) ? -1 : right.number);
     if (is_new)
-      found->second = momentum_sums(same(g) ? site_sums("mesons", {s1.field(), s2.field()})
-                                            : site_sums("bilinears", {s1.field(), s2.field(), GammaProduct{right.number}}),
-                                    phases);
+      found->second =
+          momentum_sums(same(g) ? site_sums("mesons", {s1.field(), s2.field()})
+                                : site_sums("bilinears", {s1.field(), s2.field(), GammaProduct{right.number}}),
+                        phases);
     const std::vector<Complex64>& sums = found->second;
     all.resize(sums.size() / 16 * gammas.size());
     for (std::size_t n = 0; n < sums.size() / 16; ++n)

@@ -7,8 +7,7 @@ namespace quarksmith {
 
 std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase) {
   const int extent = s.lattice().global_extent(3);
-  const std::vector<Complex64> slices =
-      momentum_sums(site_sums("proton", {s.field(), s.field()}), {{{0, 0, 0}}, {}});
+  const std::vector<Complex64> slices = momentum_sums(site_sums("proton", {s.field(), s.field()}), {{{0, 0, 0}}, {}});
   std::vector<Complex64> result(extent);
   for (int t = 0; t < extent; ++t) {
     result[t] = slices[(t + source_t) % extent];
@@ -22,8 +21,7 @@ namespace {
 
 std::vector<Correlator> contract_proton(const QuarkColumns& quark) {
   if (quark.staggered()) return {};
-  return {{"correlators", "proton",
-           proton_correlator(quark.quarks[0], quark.source_t, quark.time_phase)}};
+  return {{"correlators", "proton", proton_correlator(quark.quarks[0], quark.source_t, quark.time_phase)}};
 }
 
 }  // namespace
