@@ -132,6 +132,9 @@ struct MeasurePlan {
   /// Columns of a propagator.
   int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
+  /// The propagators that one solve gives: staggered quarks that differ in their mass alone, of one source. `node` is
+  /// among them, in the order of the nodes.
+  std::vector<int> solved_with(int node) const;
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
   /// Columns that are solved for on a configuration, of one quark or of all.

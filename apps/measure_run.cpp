@@ -11,6 +11,7 @@
 #include "apps/measure_fixing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "solvers/actions/mass_solver.hpp"
 #include "solvers/measure/sequential.hpp"
 
 namespace quarksmith::apps {
@@ -141,38 +142,54 @@ void MeasureRun::require_converged(const std::vector<SolveReport>& reports, cons
                               remedy_of(q.settings, r, key_names)));
 }
 
+std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, SpinorField& x,
+                                                   const SpinorField& b) {
+  Quark& q = quark(plan_.nodes[together[0]].quark);
+  if (together.size() == 1) return q.solver->solve_sources(x, b);
+  auto& solver = of_masses_[together];
+  if (!solver) {
+    std::vector<double> masses;
+    for (const int n : together) masses.push_back(plan_.quarks[plan_.nodes[n].quark].action.values()["mass"]);
+    const Action& action = plan_.quarks[plan_.nodes[together[0]].quark].action;
+    solver = std::make_unique<MassSolver>(action, masses, named_.gauge, domain_, q.settings);
+  }
+  return solver->solve(x, b);
+}
+
 void MeasureRun::solve(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
-  Quark& q = quark(n.quark);
+  const std::vector<int> together = plan_.solved_with(node);
+  Quark& q = quark(plan_.nodes[together[0]].quark);
   const BasisInfo& basis = q.solver->basis();
-  const int columns = plan_.columns(n), spins = columns / 3;
+  const int columns = plan_.columns(n), spins = columns / 3, masses = static_cast<int>(together.size());
+  const int width = masses > 1 ? 1 : q.width;
   const std::optional<Propagator> sequential = sequential_source(node, position);
-  auto propagator = std::make_unique<Propagator>(domain_, spins);
-  for (int first = 0; first < columns; first += q.width) {
-    const int count = std::min(q.width, columns - first);
-    progress_(made_ + first, n.name);
+  for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
+  for (int first = 0; first < columns; first += width) {
+    const int count = std::min(width, columns - first);
+    progress_(made_ + masses * first, n.name);
     const SpinorField b = sources(node, position, first, count, basis, sequential);
-    SpinorField x(domain_, find_precision("double"), Subset::full, count, spins);
-    const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
+    SpinorField x(domain_, find_precision("double"), Subset::full, count * masses, spins);
+    const std::vector<SolveReport> reports = solve_columns(together, x, b);
+    const auto node_of = [&](int i) { return together[i / count]; };
     const auto title = [&](int i) {
-      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
-                         (first + i) / 3, (first + i) % 3);
+      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number,
+                         plan_.nodes[node_of(i)].name, (first + i % count) / 3, (first + i % count) % 3);
     };
     require_converged(reports, q, title);
-    for (int i = 0; i < count; ++i) {
-      const SolveReport& r = reports[i];
-      double* report = &solves_[((position * plan_.nodes.size() + node) * columns_of_dirac + first + i) * 2];
-      report[0] = r.iterations;
-      report[1] = r.residual;
+    for (int i = 0; i < count * masses; ++i) {
+      const long long column = (position * plan_.nodes.size() + node_of(i)) * columns_of_dirac + first + i % count;
+      solves_[2 * column] = reports[i].iterations;
+      solves_[2 * column + 1] = reports[i].residual;
     }
-    propagator->take(first, x, basis);
+    for (int k = 0; k < masses; ++k) propagators_[together[k]]->take(first, x.columns(k * count, count), basis);
   }
-  propagators_[node] = std::move(propagator);
-  made_ += columns;
+  made_ += masses * columns;
 }
 
 void MeasureRun::make(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
+  if (propagators_[node]) return;  // by the solve for another mass
   if (n.of < 0) return solve(node, position);
   auto propagator = std::make_unique<Propagator>(domain_);
   propagator->field().copy_from(propagators_[n.of]->field());
