@@ -101,9 +101,9 @@ std::vector<int> MeasurePlan::solved_with(int node) const {
   const auto keys_of_node = keys_but_mass(*this, quarks[n.quark].name);
   std::vector<int> found;
   for (int m = 0; m < static_cast<int>(nodes.size()); ++m)
-    if (m == node || (nodes[m].of < 0 && !nodes[m].sequential && nodes[m].source == n.source &&
-                      has_shifts(quarks[nodes[m].quark]) &&
-                      keys_but_mass(*this, quarks[nodes[m].quark].name) == keys_of_node))
+    if (m == node ||
+        (nodes[m].of < 0 && !nodes[m].sequential && nodes[m].source == n.source && has_shifts(quarks[nodes[m].quark]) &&
+         keys_but_mass(*this, quarks[nodes[m].quark].name) == keys_of_node))
       found.push_back(m);
   return found;
 }

@@ -54,7 +54,8 @@ std::string node_text(const MeasurePlan& plan, int node, const Lattice& lattice)
                        plan.quarks[n.quark].name);
   std::string others;
   for (const int other : plan.solved_with(node))
-    if (other != node) others += fmt::format("{} '{}'", others.empty() ? ", together with" : ",", plan.nodes[other].name);
+    if (other != node)
+      others += fmt::format("{} '{}'", others.empty() ? ", together with" : ",", plan.nodes[other].name);
   return fmt::format("propagator '{}': {} solves of quark '{}' for source '{}'{}", n.name, plan.columns(n),
                      plan.quarks[n.quark].name, plan.sources[n.source].name, others);
 }

@@ -11,7 +11,6 @@
 #include "apps/measure_fixing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "solvers/actions/mass_solver.hpp"
 #include "solvers/measure/sequential.hpp"
 
 namespace quarksmith::apps {

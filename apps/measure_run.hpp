@@ -6,6 +6,7 @@
 #include "apps/measure_file.hpp"
 #include "apps/smeared_links.hpp"
 #include "runtime/io/record.hpp"
+#include "solvers/actions/mass_solver.hpp"
 
 namespace quarksmith::apps {
 
@@ -57,12 +58,12 @@ class MeasureRun {
   std::unique_ptr<SmearedLinks> links_;
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::map<std::vector<int>, std::unique_ptr<MassSolver>> of_masses_;  ///< by their nodes
-  std::vector<std::vector<Coordinates>> positions_;       ///< by source
-  std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
-  std::map<int, std::vector<Complex64>> at_sink_;         ///< of sequential nodes, by position
-  std::vector<double> solves_;                            ///< iterations and residual of each column
-  double made_ = 0;                                       ///< propagators that were solved for
-  double solving_ = 0, smearing_ = 0, contracting_ = 0;   ///< seconds
+  std::vector<std::vector<Coordinates>> positions_;                    ///< by source
+  std::vector<std::unique_ptr<Propagator>> propagators_;               ///< by node, those that are there
+  std::map<int, std::vector<Complex64>> at_sink_;                      ///< of sequential nodes, by position
+  std::vector<double> solves_;                                         ///< iterations and residual of each column
+  double made_ = 0;                                                    ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;                ///< seconds
 };
 
 }  // namespace quarksmith::apps

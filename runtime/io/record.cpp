@@ -109,7 +109,8 @@ void check_seal(const std::filesystem::path& path) {
   const InputFile file(path);
   const bool sealed = file.size() >= record_seal && !file.unpacked();
   const Bytes seal = sealed ? file.read(file.size() - record_seal, record_seal, "the seal") : Bytes();
-  if (!sealed || std::string(seal.begin(), seal.end()) != sum_of(file, file.size() - record_seal) + std::string(record_mark))
+  if (!sealed ||
+      std::string(seal.begin(), seal.end()) != sum_of(file, file.size() - record_seal) + std::string(record_mark))
     throw Error(
         fmt::format("{}: does not match its seal: it is damaged, or no file of `quarksmith measure`", path.string()));
 }
