@@ -206,8 +206,10 @@ class Measurements {
     o_.common.ranks().together([&] {
       if (o_.common.ranks().rank() != 0) return;
       for (const std::string& label : done_) where[label] = o_.records() / (label + ".h5");
-      if (std::filesystem::exists(o_.out) && !o_.common.overwrite)
-        for (const std::string& label : RecordReader(o_.out).names()) where[label] = o_.out;
+      if (std::filesystem::exists(o_.out) && !o_.common.overwrite) {
+        const RecordReader earlier(o_.out);
+        for (const std::string& label : earlier.names()) where[label] = o_.out;
+      }
       if (!o_.common.reports_wanted()) return;
       std::filesystem::path opened;
       std::optional<RecordReader> from;

@@ -71,17 +71,12 @@ std::vector<long long> SiteSums::places() const {
   return all;
 }
 
-namespace {
-
-/// Multiples of them add up exactly, for so many terms of at most sqrt(2) `largest`.
 SumUnits units_for(double largest, double terms) {
   int exponent = 0, bits = 0;
   std::frexp(2 * largest, &exponent);
   std::frexp(terms, &bits);
   return {std::ldexp(1.5, exponent + bits), std::ldexp(1.5, exponent + 2 * bits - 53)};
 }
-
-}  // namespace
 
 std::vector<Complex64> SiteSums::over_slices(std::span<const Complex64> phases) const {
   const Lattice& lattice = domain_->lattice();

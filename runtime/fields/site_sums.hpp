@@ -10,6 +10,9 @@
 
 namespace quarksmith {
 
+/// Units of which sums of so many terms of at most sqrt(2) `largest` are exact.
+SumUnits units_for(double largest, double terms);
+
 /// What every site of a part adds to the sums of a lattice expression, in the memory of its device
 /// (runtime/kernels/site_values.hpp).
 class SiteSums {
