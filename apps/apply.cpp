@@ -1,5 +1,6 @@
 // quarksmith apply: a lattice expression on fields that options name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +12,7 @@
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "solvers/measure/correlators.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -123,13 +125,21 @@ class Call {
       const std::size_t mu = value.size() == 1 ? std::string_view("xyzt").find(value) : std::string_view::npos;
       if (mu == std::string_view::npos) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
       inputs_.emplace_back(LatticeDirection{int(mu)});
+    } else if (p.is_gamma()) {
+      const auto& names = meson_names();
+      const auto found = std::find(names.begin(), names.end(), value);
+      if (found == names.end())
+        throw UsageError(fmt::format("{} needs {}=GAMMA, one of {}", o_.name, p.name, fmt::join(names, ", ")));
+      inputs_.emplace_back(GammaProduct{int(found - names.begin())});
     } else if (p.is_spinor()) {
-      SpinorField& f = spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1,
+      const int columns = p.is_propagator() ? 3 * kernel_.spins : 1;
+      SpinorField& f = spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, columns,
                                              Components(kernel_.spins, kernel_.colours));
       f.fill(0);
-      if (!p.is_output())
-        upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, 0, 0), f,
-               basis());
+      for (int n = 0; n < columns && !p.is_output(); ++n)
+        upload(
+            make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, n / 3, n % 3),
+            f, basis(), n);
       give(p, f);
     } else {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";

@@ -111,18 +111,16 @@ Contraction contraction_of(const PropagatorHeader& header, double plaquette, int
   return {plaquette, source_t, time_phase, without_layout(std::move(all)), sink};
 }
 
-Columns::Columns(const Lattice& lattice, const std::vector<double>& masses) : quark_(lattice, masses) {
-  quark_.communicator = &CommonOptions::ranks();
-}
+Columns::Columns(const DomainPointer& domain, const std::vector<double>& masses) : quark_(domain, masses) {}
 
 Json& Columns::solve(int n, const ColumnReport& report) {
   const int a = n / 3, colour = n % 3;
-  if (quark_.dirac) return solves_[{a, colour}] = joined({{"spin", a}, {"colour", colour}}, entry(report));
+  if (!quark_.staggered()) return solves_[{a, colour}] = joined({{"spin", a}, {"colour", colour}}, entry(report));
   return solves_[{colour, a}] = joined({{"colour", colour}, {"mass", quark_.masses[a]}}, entry(report));
 }
 
 void Columns::note(int n, const HostSpinor& column, const ColumnReport& report) {
-  if (!report.midpoint.empty()) quark_.norms[n] = {report.midpoint, slice_norms(column, *quark_.communicator)};
+  if (!report.midpoint.empty()) quark_.norms[n] = {report.midpoint, slice_norms(column, CommonOptions::ranks())};
 }
 
 Json Columns::solves() const {
@@ -147,8 +145,8 @@ std::string Columns::summary() const {
 Json Columns::result(const Contraction& c) {
   quark_.source_t = c.source_t;
   quark_.time_phase = c.time_phase;
-  Json j = {{"lattice", quark_.lattice.global_extent()}, {"plaquette", c.plaquette}};
-  if (!quark_.dirac) j["masses"] = quark_.masses;
+  Json j = {{"lattice", quark_.lattice().global_extent()}, {"plaquette", c.plaquette}};
+  if (quark_.staggered()) j["masses"] = quark_.masses;
   for (const CorrelatorKind* kind : listed<CorrelatorKind>())
     for (const Correlator& r : kind->contract(quark_))
       (r.group.empty() ? j : j[r.group])[r.name] = std::visit([](const auto& x) { return value_json(x); }, r.values);
@@ -158,7 +156,7 @@ Json Columns::result(const Contraction& c) {
 }
 
 Json Columns::unfinished(const Contraction& c) const {
-  return {{"lattice", quark_.lattice.global_extent()},
+  return {{"lattice", quark_.lattice().global_extent()},
           {"plaquette", c.plaquette},
           {"finished", false},
           {"solves", solves()},

@@ -30,7 +30,7 @@ Contraction contraction_of(const PropagatorHeader& header, double plaquette, int
 class Columns {
  public:
   /// \param masses of staggered quarks; none: Dirac quarks.
-  Columns(const Lattice& lattice, const std::vector<double>& masses);
+  Columns(const DomainPointer& domain, const std::vector<double>& masses);
 
   /// The entry of column n = 3 a + colour in `solves`.
   nlohmann::ordered_json& solve(int n, const ColumnReport& report);
@@ -38,7 +38,8 @@ class Columns {
   void note(int n, const HostSpinor& column, const ColumnReport& report);
   /// Takes it as the sink leaves it.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
-  const QuarkColumns& quark() const { return quark_; }
+  /// What it has taken, given away.
+  QuarkColumns release() { return std::move(quark_); }
   nlohmann::ordered_json solves() const;
   /// One line of all of them: iterations, the largest residual, seconds.
   std::string summary() const;

@@ -17,7 +17,7 @@ struct CorrelatorsOptions {
 
 /// Links for the sink: those of the propagator.
 std::shared_ptr<const LinkField> sink_links(const CorrelatorsOptions& o, const PropagatorReader& file,
-                                            const Lattice& lattice) {
+                                            const DomainPointer& domain) {
   if (o.gauge.empty())
     throw UsageError(
         fmt::format("--sink {} smears with links: give the configuration of {} by --gauge", o.sink, o.file.string()));
@@ -27,7 +27,6 @@ std::shared_ptr<const LinkField> sink_links(const CorrelatorsOptions& o, const P
   if (found != stated)
     throw UsageError(fmt::format("--gauge {}: other links (digest {}) than those of {} ({}, {})", o.gauge, found,
                                  o.file.string(), stated, file.value<std::string>("gauge")));
-  const DomainPointer domain = o.common.open_domain(lattice);
   return std::make_shared<LinkField>(
       upload(named.gauge, domain, find_precision("double"), find_storage(file.value<std::string>("links"))));
 }
@@ -47,8 +46,9 @@ std::vector<double> masses_of(const CorrelatorsOptions& o, const PropagatorReade
 
 nlohmann::ordered_json contracted(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
   const QuarkSmearing sink = sink_of(o.sink);
-  Columns columns(lattice, masses_of(o, file));
-  const std::shared_ptr<const LinkField> links = sink ? sink_links(o, file, lattice) : nullptr;
+  const DomainPointer domain = o.common.open_domain(lattice);
+  Columns columns(domain, masses_of(o, file));
+  const std::shared_ptr<const LinkField> links = sink ? sink_links(o, file, domain) : nullptr;
   HostSpinor column(lattice);
   for (int n = 0; n < file.form().columns(); ++n) {
     read_sound(file, o.file, n, column);

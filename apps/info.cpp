@@ -97,15 +97,13 @@ int run_propagator(const InfoOptions& o) {
 }
 
 int run_records(const InfoOptions& o) {
-  const Records all = read_records(o.file);
-  nlohmann::ordered_json numbers = nlohmann::ordered_json::array(), arrays = nlohmann::ordered_json::object();
-  for (const Record& r : all.records) {
-    numbers.push_back(r.name);
-    for (const RecordArray& a : r.arrays) arrays[a.name] = a.extent;
-  }
-  fmt::print("format       measurements of {} configurations, finished and sound\n", all.records.size());
+  const RecordReader all(o.file);
+  nlohmann::ordered_json arrays = nlohmann::ordered_json::object();
+  for (const std::string& name : all.names())
+    for (const RecordArray& a : all.read(name).arrays) arrays[a.name] = a.extent;
+  fmt::print("format       measurements of {} configurations, finished and sound\n", all.names().size());
   for (const auto& [name, extent] : arrays.items()) fmt::print("{:<12} {}\n", name, extent.dump());
-  o.common.write_json({{"format", "measurements"}, {"configurations", numbers}, {"arrays", arrays}});
+  o.common.write_json({{"format", "measurements"}, {"configurations", all.names()}, {"arrays", arrays}});
   return 0;
 }
 

@@ -105,16 +105,16 @@ class Measurements {
 
   /// Takes the records that are in a file of this run. \throws UsageError it is of another one.
   void take(const std::filesystem::path& path) {
-    const Records found = read_records(path);
-    if (text_attribute(found.attributes, "format") != record_format)
+    const RecordReader found(path);
+    if (text_attribute(found.attributes(), "format") != record_format)
       throw UsageError(fmt::format("{}: is no file of `quarksmith measure`; choose another --out", path.string()));
-    const std::string other = first_difference(text_attribute(found.attributes, "run"), plan_.keys);
+    const std::string other = first_difference(text_attribute(found.attributes(), "run"), plan_.keys);
     if (!other.empty())
       throw UsageError(
           fmt::format("{}: was written by another run than {}: {}; choose another --out, or begin anew "
                       "with --overwrite",
                       path.string(), o_.run.string(), other));
-    for (const Record& record : found.records) done_.insert(record.name);
+    done_.insert(found.names().begin(), found.names().end());
   }
 
   /// What an earlier part of this run has left: rank 0 looks.
@@ -201,25 +201,24 @@ class Measurements {
 
   /// Joins the records into one file, in the order of their numbers, then removes them.
   void finish() {
-    std::string bytes;
+    std::map<std::string, std::filesystem::path> where;
     nlohmann::ordered_json json = json_head(plan_);
     o_.common.ranks().together([&] {
       if (o_.common.ranks().rank() != 0) return;
-      std::map<std::string, Record> all;  // of an earlier file; others are read one after the other, to their place
-      if (std::filesystem::exists(o_.out) && !o_.common.overwrite)
-        for (Record& record : read_records(o_.out).records) all.emplace(record.name, std::move(record));
-      for (const std::string& label : done_) all.try_emplace(label);
-      RecordFile file(file_attributes(plan_.keys));
-      for (auto& [name, record] : all) {
-        const auto apart = o_.records() / (name + ".h5");
-        if (record.name.empty()) record = read_records(apart).records.at(0);
-        file.add(record);
-        if (o_.common.reports_wanted()) json["configurations"].push_back(json_of(record));
-        record = {};
+      for (const std::string& label : done_) where[label] = o_.records() / (label + ".h5");
+      if (std::filesystem::exists(o_.out) && !o_.common.overwrite) {
+        const RecordReader earlier(o_.out);
+        for (const std::string& label : earlier.names()) where[label] = o_.out;
       }
-      bytes = std::move(file).bytes();
+      if (!o_.common.reports_wanted()) return;
+      std::filesystem::path opened;
+      std::optional<RecordReader> from;
+      for (const auto& [label, file] : where) {
+        if (file != opened) from.emplace(opened = file);
+        json["configurations"].push_back(json_of(from->read(label)));
+      }
     });
-    write_text(o_.common.output(o_.out), bytes);
+    join_records(o_.common.output(o_.out), file_attributes(plan_.keys), where);
     o_.common.info(fmt::format("wrote {}", o_.out.string()));
     say_at_end(fmt::format("{} is finished", o_.out.string()));
     o_.common.write_json(json);

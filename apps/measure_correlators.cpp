@@ -65,24 +65,24 @@ void read_meson(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
     c.structures.push_back(g.sink == g.source ? sink : sink + "," + source);
   }
   c.contract = [gammas](std::span<const Propagator* const> s, const ContractionPlace& place) {
-    return meson_sums(*s[0], *s[1], gammas, place.phases, place.ranks);
+    return meson_sums(*s[0], *s[1], gammas, place.phases);
   };
 }
 
 void read_baryon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
   const BaryonLines lines = read_baryon_lines(table, plan);
   c.propagators = lines.nodes;
-  std::vector<BaryonTerms> terms;
+  std::vector<Baryon> baryons;
   const std::vector<std::string> names = table.texts("interpolators");
   if (names.empty()) table.fail(table.find("interpolators")->line, "interpolators is empty; name some");
   require_lines(table, "interpolators", names, lines);
   for (const std::string& name : names)
     for (const Baryon& b : baryons_of(name, lines.letters)) {
-      c.structures.push_back(b.spin.empty() ? b.name : b.name + "/" + b.spin);
-      terms.push_back(b.terms);
+      c.structures.push_back(b.label());
+      baryons.push_back(b);
     }
-  c.contract = [terms](std::span<const Propagator* const> s, const ContractionPlace& place) {
-    return baryon_sums(s, terms, place.phases, place.ranks);
+  c.contract = [baryons](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return baryon_sums(s, baryons, place.phases);
   };
 }
 
@@ -100,16 +100,16 @@ void read_staggered(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) 
     c.structures.push_back(name);
   }
   if (chosen.empty()) table.fail(table.find("mesons")->line, "mesons is empty; name some");
-  c.contract = [chosen](std::span<const Propagator* const>, const ContractionPlace& place) {
-    return staggered_meson_sums(*place.staggered[0], *place.staggered[1], chosen, place.phases, place.ranks);
+  c.contract = [chosen](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return staggered_meson_sums(*s[0], *s[1], chosen, place.phases);
   };
 }
 
 void read_staggered_nucleon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
   c.propagators = {propagator_named(table, "quark", table.text("quark"), plan)};
   c.structures = {"nucleon"};
-  c.contract = [](std::span<const Propagator* const>, const ContractionPlace& place) {
-    return staggered_nucleon_sums(*place.staggered[0], place.phases, place.ranks);
+  c.contract = [](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return staggered_nucleon_sums(*s[0], place.phases);
   };
 }
 

@@ -14,7 +14,7 @@
 #include "solvers/measure/disconnected.hpp"
 #include "solvers/measure/graph.hpp"
 #include "solvers/measure/momenta.hpp"
-#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/sequential.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -58,8 +58,8 @@ struct MeasureQuark {
 struct SequentialSource {
   std::vector<int> inputs;  ///< nodes
   std::size_t line = 0;     ///< the one of them that carries the current
-  /// The derivative of the two-point function by it.
-  std::function<Propagator(std::span<const Propagator* const> inputs)> derivative;
+  /// What follows from the derivative of the two-point function by it.
+  std::function<SinkSource(std::span<const Propagator* const> inputs, const SinkPlace& sink)> make;
   int separation = 0;  ///< of sink and source in time
   Momentum momentum{};
 };
@@ -77,10 +77,8 @@ struct PropagatorNode {
 /// Where and how propagators are contracted.
 struct ContractionPlace {
   MomentumPhases phases;
-  Communicator& ranks;
   /// U_mu(x) S(x + mu) with the links and the boundary of a quark.
   std::function<Propagator(const Propagator& s, int mu)> ahead;
-  std::vector<const StaggeredPropagator*> staggered;  ///< in the place of the others, of quarks of one spin
 };
 
 /// Momenta of a correlator; the results of a group are averaged.
@@ -134,6 +132,9 @@ struct MeasurePlan {
   /// Columns of a propagator.
   int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
+  /// The propagators that one solve gives: staggered quarks that differ in their mass alone, of one source. `node` is
+  /// among them, in the order of the nodes.
+  std::vector<int> solved_with(int node) const;
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
   /// Columns that are solved for on a configuration, of one quark or of all.

@@ -51,11 +51,11 @@ std::vector<Complex64> contract_currents(const std::vector<Current>& currents, c
   for (const Current& c : currents)
     if (!c.conserved) local.push_back(c);
   std::vector<std::vector<Complex64>> parts;
-  if (!local.empty()) parts.push_back(three_point_sums(x, s, local, place.phases, place.ranks));
+  if (!local.empty()) parts.push_back(three_point_sums(x, s, local, place.phases));
   for (const Current& c : currents) {
     if (!c.conserved) continue;
     const Propagator x_ahead = place.ahead(x, c.gamma), s_ahead = place.ahead(s, c.gamma);
-    parts.push_back(conserved_three_point_sums(x, s, {&x_ahead, &s_ahead}, c.gamma, place.phases, place.ranks));
+    parts.push_back(conserved_three_point_sums(x, s, {&x_ahead, &s_ahead}, c.gamma, place.phases));
   }
   const std::size_t each = parts[0].size() / (local.empty() ? 1 : local.size());
   std::vector<Complex64> all(each * currents.size());
@@ -72,7 +72,9 @@ std::vector<Complex64> contract_currents(const std::vector<Current>& currents, c
 void read_meson_sink(TomlReader& table, const MeasurePlan& plan, SequentialSource& to) {
   to.inputs = read_meson_lines(table, plan);
   const GammaPair gammas = gamma_pair_named(table, "gamma", table.text("gamma"));
-  to.derivative = [gammas](std::span<const Propagator* const> s) { return meson_derivative(*s[1], gammas); };
+  to.make = [gammas](std::span<const Propagator* const> s, const SinkPlace& sink) {
+    return sequential_source(*s[0], *s[1], gammas, sink);
+  };
 }
 
 /// That of a baryon, by its name and spin: `proton/up`.
@@ -88,13 +90,13 @@ void read_baryon_sink(TomlReader& table, const MeasurePlan& plan, SequentialSour
   to.line = lines.letters.find(line);
   std::vector<std::string> known;
   for (const Baryon& b : baryons_of(name, lines.letters)) {
-    known.push_back(b.spin.empty() ? name : name + "/" + b.spin);
+    known.push_back(b.label());
     if (known.back() == text)
-      to.derivative = [terms = b.terms, at = static_cast<int>(to.line)](std::span<const Propagator* const> s) {
-        return baryon_derivative(s, terms, at);
+      to.make = [b, at = static_cast<int>(to.line)](std::span<const Propagator* const> s, const SinkPlace& sink) {
+        return sequential_source(s, b, at, sink);
       };
   }
-  if (!to.derivative)
+  if (!to.make)
     table.fail(table.find("interpolator")->line,
                fmt::format("interpolator '{}' is unknown; use {}", printable(text), fmt::join(known, ", ")));
 }

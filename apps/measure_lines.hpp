@@ -4,7 +4,6 @@
 
 #include "apps/measure_file.hpp"
 #include "solvers/measure/correlators.hpp"
-#include "solvers/measure/interpolators.hpp"
 
 namespace quarksmith::apps {
 

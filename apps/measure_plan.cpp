@@ -71,6 +71,43 @@ std::vector<Complex64> MomentumGroups::averaged(const std::vector<Complex64>& su
   return means;
 }
 
+namespace {
+
+/// All that a quark has but name and mass.
+std::map<std::string, std::string> keys_but_mass(const MeasurePlan& plan, const std::string& quark) {
+  const std::string before = fmt::format("quark '{}': ", quark);
+  std::map<std::string, std::string> found;
+  for (const auto& [key, value] : plan.keys)
+    if (key.starts_with(before) && key != before + "mass") found[key.substr(before.size())] = value;
+  return found;
+}
+
+/// Whether several masses of it come from one Krylov space (solvers/actions/mass_solver.hpp).
+bool has_shifts(const MeasureQuark& q) {
+  const std::string& precision = q.solver.precision;
+  const auto& parameters = q.action.info().parameters;
+  const bool several = std::any_of(parameters.begin(), parameters.end(),
+                                   [](const ActionParameter& p) { return p.name == "mass" && p.several; });
+  return several && q.action.spins() == 1 && !q.solver.stated.even_odd &&
+         (q.solver.solver.empty() || q.solver.solver == "cg") && !q.deflation.given() && q.smear_links.empty() &&
+         (precision == "double" || precision.starts_with("double-"));
+}
+
+}  // namespace
+
+std::vector<int> MeasurePlan::solved_with(int node) const {
+  const PropagatorNode& n = nodes[node];
+  if (n.of >= 0 || n.sequential || !has_shifts(quarks[n.quark])) return {node};
+  const auto keys_of_node = keys_but_mass(*this, quarks[n.quark].name);
+  std::vector<int> found;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m)
+    if (m == node ||
+        (nodes[m].of < 0 && !nodes[m].sequential && nodes[m].source == n.source && has_shifts(quarks[nodes[m].quark]) &&
+         keys_but_mass(*this, quarks[nodes[m].quark].name) == keys_of_node))
+      found.push_back(m);
+  return found;
+}
+
 std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   std::vector<GraphNode> all;
   const auto sites = static_cast<std::size_t>(lattice.sites());

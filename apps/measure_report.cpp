@@ -52,8 +52,12 @@ std::string node_text(const MeasurePlan& plan, int node, const Lattice& lattice)
   if (n.sequential)
     return fmt::format("sequential propagator of '{}': 12 solves of quark '{}' for its sink", n.name,
                        plan.quarks[n.quark].name);
-  return fmt::format("propagator '{}': {} solves of quark '{}' for source '{}'", n.name, plan.columns(n),
-                     plan.quarks[n.quark].name, plan.sources[n.source].name);
+  std::string others;
+  for (const int other : plan.solved_with(node))
+    if (other != node)
+      others += fmt::format("{} '{}'", others.empty() ? ", together with" : ",", plan.nodes[other].name);
+  return fmt::format("propagator '{}': {} solves of quark '{}' for source '{}'{}", n.name, plan.columns(n),
+                     plan.quarks[n.quark].name, plan.sources[n.source].name, others);
 }
 
 std::string name_of_node(const MeasurePlan& plan, int node) {

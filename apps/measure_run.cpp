@@ -62,8 +62,7 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       domain_(common.open_domain(named_.gauge.lattice, plan.reach)),
       links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, common)),
       quarks_(plan.quarks.size()),
-      propagators_(plan.nodes.size()),
-      staggered_(plan.nodes.size()) {
+      propagators_(plan.nodes.size()) {
   for (const MeasureSource& s : plan_.sources)
     positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
   solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
@@ -101,38 +100,36 @@ MeasureRun::Quark& MeasureRun::quark(int n) {
   return *quarks_[n];
 }
 
-std::unique_ptr<Propagator> MeasureRun::sequential_source(int node, int position) {
+std::optional<Propagator> MeasureRun::sequential_source(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
-  if (!n.sequential) return nullptr;
-  const SequentialSource& q = *n.sequential;
+  if (!n.sequential) return {};
   std::vector<const Propagator*> inputs;
-  for (const int input : q.inputs) inputs.push_back(propagators_[input].get());
+  for (const int input : n.sequential->inputs) inputs.push_back(propagators_[input].get());
   const Coordinates& origin = positions_[n.source][position];
-  auto f = std::make_unique<Propagator>(q.derivative(inputs));
-  const int time = (origin[3] + q.separation) % named_.gauge.lattice.global_extent(3);
-  at_sink_[node].push_back(make_sequential_source(*f, *inputs[q.line], time, q.momentum, origin, common_.ranks()));
-  return f;
+  const int time = (origin[3] + n.sequential->separation) % named_.gauge.lattice.global_extent(3);
+  SinkSource made = n.sequential->make(inputs, {time, n.sequential->momentum, origin});
+  at_sink_[node].push_back(made.two_point);
+  if (n.sink) smear(n.sink, links_->for_quarks(n.links), made.source.field());
+  return std::move(made.source);
 }
 
 SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis,
-                                const Propagator* f) {
+                                const std::optional<Propagator>& sequential) {
   const PropagatorNode& n = plan_.nodes[node];
   const MeasureSource& s = plan_.sources[n.source];
   const Coordinates& origin = positions_[n.source][position];
   const SourceSettings settings = s.at(origin, named_.gauge.lattice, configuration_.number);
   SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
-  HostSpinor source(named_.gauge.lattice);
+  if (sequential) {
+    sequential->give(first, b, basis);
+    return b;
+  }
   for (int i = 0; i < count; ++i) {
-    if (f != nullptr) {
-      f->get_column(first + i, source);
-    } else {
-      source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
-      if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
-    }
+    HostSpinor source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
+    if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
     upload(source, b, basis, i);
   }
-  const QuarkSmearing& how = f != nullptr ? n.sink : s.smearing;
-  if (how) smear(how, links_->for_quarks(f != nullptr ? n.links : s.links), b);
+  if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
   return b;
 }
 
@@ -146,106 +143,98 @@ void MeasureRun::require_converged(const std::vector<SolveReport>& reports, cons
                               remedy_of(q.settings, r, key_names)));
 }
 
+std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, SpinorField& x,
+                                                   const SpinorField& b) {
+  Quark& q = quark(plan_.nodes[together[0]].quark);
+  if (together.size() == 1) return q.solver->solve_sources(x, b);
+  auto& solver = of_masses_[together];
+  if (!solver) {
+    std::vector<double> masses;
+    for (const int n : together) masses.push_back(plan_.quarks[plan_.nodes[n].quark].action.values()["mass"]);
+    const Action& action = plan_.quarks[plan_.nodes[together[0]].quark].action;
+    solver = std::make_unique<MassSolver>(action, masses, named_.gauge, domain_, q.settings);
+  }
+  return solver->solve(x, b);
+}
+
 void MeasureRun::solve(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
-  Quark& q = quark(n.quark);
+  const std::vector<int> together = plan_.solved_with(node);
+  Quark& q = quark(plan_.nodes[together[0]].quark);
   const BasisInfo& basis = q.solver->basis();
-  const int columns = plan_.columns(n), spins = columns / 3;
-  if (spins == 4)
-    propagators_[node] = std::make_unique<Propagator>(named_.gauge.lattice);
-  else
-    staggered_[node] = std::make_unique<StaggeredPropagator>(named_.gauge.lattice);
-  HostSpinor column(named_.gauge.lattice);
-  const std::unique_ptr<Propagator> f = sequential_source(node, position);
-  for (int first = 0; first < columns; first += q.width) {
-    const int count = std::min(q.width, columns - first);
-    progress_(made_ + first, n.name);
-    const SpinorField b = sources(node, position, first, count, basis, f.get());
-    SpinorField x(domain_, find_precision("double"), Subset::full, count, spins);
-    const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
+  const int columns = plan_.columns(n), spins = columns / 3, masses = static_cast<int>(together.size());
+  const int width = masses > 1 ? 1 : q.width;
+  const std::optional<Propagator> sequential = sequential_source(node, position);
+  for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
+  for (int first = 0; first < columns; first += width) {
+    const int count = std::min(width, columns - first);
+    progress_(made_ + masses * first, n.name);
+    const SpinorField b = sources(node, position, first, count, basis, sequential);
+    SpinorField x(domain_, find_precision("double"), Subset::full, count * masses, spins);
+    const std::vector<SolveReport> reports = solve_columns(together, x, b);
+    const auto node_of = [&](int i) { return together[i / count]; };
     const auto title = [&](int i) {
-      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
-                         (first + i) / 3, (first + i) % 3);
+      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number,
+                         plan_.nodes[node_of(i)].name, (first + i % count) / 3, (first + i % count) % 3);
     };
     require_converged(reports, q, title);
-    for (int i = 0; i < count; ++i) {
-      const SolveReport& r = reports[i];
-      download(x, column, basis, i);
-      if (spins == 4)
-        propagators_[node]->set_column((first + i) / 3, (first + i) % 3, column);
-      else
-        staggered_[node]->set_column(first + i, column);
-      double* report = &solves_[((position * plan_.nodes.size() + node) * columns_of_dirac + first + i) * 2];
-      report[0] = r.iterations;
-      report[1] = r.residual;
+    for (int i = 0; i < count * masses; ++i) {
+      const long long column = (position * plan_.nodes.size() + node_of(i)) * columns_of_dirac + first + i % count;
+      solves_[2 * column] = reports[i].iterations;
+      solves_[2 * column + 1] = reports[i].residual;
     }
+    for (int k = 0; k < masses; ++k) propagators_[together[k]]->take(first, x.columns(k * count, count), basis);
   }
-  made_ += columns;
+  made_ += masses * columns;
 }
 
 void MeasureRun::make(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
+  if (propagators_[node]) return;  // by the solve for another mass
   if (n.of < 0) return solve(node, position);
-  const auto links = links_->for_quarks(n.links);
-  const BasisInfo& basis = find_basis("degrand_rossi");
-  auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
-  HostSpinor column(named_.gauge.lattice);
-  SpinorField field(domain_, find_precision("double"), Subset::full, columns_of_dirac);
-  for (int c = 0; c < columns_of_dirac; ++c) {
-    propagators_[n.of]->get_column(c, column);
-    upload(column, field, basis, c);
-  }
-  smear(n.sink, links, field);
-  for (int c = 0; c < columns_of_dirac; ++c) {
-    download(field, column, basis, c);
-    propagator->set_column(c / 3, c % 3, column);
-  }
+  auto propagator = std::make_unique<Propagator>(domain_);
+  propagator->field().copy_from(propagators_[n.of]->field());
+  smear(n.sink, links_->for_quarks(n.links), propagator->field());
   propagators_[node] = std::move(propagator);
 }
 
 void MeasureRun::contract(int correlator, int position, RecordArray& to) {
   const MeasureCorrelator& c = plan_.correlators[correlator];
   std::vector<const Propagator*> inputs;
-  std::vector<const StaggeredPropagator*> staggered;
-  for (const int node : c.propagators) {
-    inputs.push_back(propagators_[node].get());
-    staggered.push_back(staggered_[node].get());
-  }
+  for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
   const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
   const auto ahead = [&](const Propagator& s, int mu) {
     const MeasureQuark& q = plan_.quarks[c.ahead];
     return ahead_of(s, mu, links_->whole(q.smear_links), q.action.setting().boundary);
   };
-  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, common_.ranks(), ahead, staggered});
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, ahead});
   const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
   std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
 }
 
-LoopSum MeasureRun::loop_of(const LoopPlan& loop, int number) {
+LoopSum MeasureRun::loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number) {
   const Lattice& lattice = named_.gauge.lattice;
   Quark& q = quark(loop.quark);
   const BasisInfo& basis = q.solver->basis();
   const std::uint64_t seed = noise_seed(loop.seed, configuration_.number);
   const HostSpinor noise = independent_noise(lattice, seed, static_cast<std::uint64_t>(number), loop.order);
   const long long parts = loop.dilution.parts(lattice);
-  LoopSum sum(lattice);
-  HostSpinor x(lattice);
+  LoopSum sum(phases);
   for (long long first = 0; first < parts; first += q.width) {
     const int count = static_cast<int>(std::min<long long>(q.width, parts - first));
     SpinorField b(domain_, find_precision("double"), Subset::full, count);
     SpinorField solution = b.like();
-    std::vector<HostSpinor> eta;
-    for (int i = 0; i < count; ++i) upload(eta.emplace_back(loop.dilution.part(noise, first + i)), b, basis, i);
+    for (int i = 0; i < count; ++i) upload(loop.dilution.part(noise, first + i), b, basis, i);
     progress_(made_, fmt::format("noise {}", number));
     const std::vector<SolveReport> reports = q.solver->solve_sources(solution, b);
     const auto title = [&](int i) {
       return fmt::format("configuration {}: noise {} part {}", configuration_.number, number, first + i);
     };
     require_converged(reports, q, title);
-    for (int i = 0; i < count; ++i) {
-      download(solution, x, basis, i);
-      sum.add(eta[i], x);
-    }
+    SpinorField eta = b.like(), x = b.like();
+    to_propagator_basis(b, eta, basis);
+    to_propagator_basis(solution, x, basis);
+    sum.add(eta, x);
     made_ += count;
   }
   return sum;
@@ -254,7 +243,7 @@ LoopSum MeasureRun::loop_of(const LoopPlan& loop, int number) {
 void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
   auto& numbers = std::get<std::vector<Complex64>>(to.numbers);
   for (int n = 0; n < c.loop->count; ++n) {
-    const auto sums = loop_of(*c.loop, n).sums(c.loop->gammas, {c.momenta.all(), {}}, common_.ranks());
+    const auto sums = loop_of(*c.loop, {c.momenta.all(), {}}, n).sums(c.loop->gammas);
     const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), 0);
     std::copy(means.begin(), means.end(), numbers.begin() + n * static_cast<long long>(means.size()));
   }
@@ -346,10 +335,7 @@ Record MeasureRun::operator()() {
         (c.loop ? solving_ : contracting_) += now() - begun;
       }
       for (const int n : step.freed)
-        if (n < nodes) {
-          propagators_[n].reset();
-          staggered_[n].reset();
-        }
+        if (n < nodes) propagators_[n].reset();
     }
   for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
     if (const int node = plan_.correlators[n].sequential; node >= 0)

@@ -6,6 +6,7 @@
 #include "apps/measure_file.hpp"
 #include "apps/smeared_links.hpp"
 #include "runtime/io/record.hpp"
+#include "solvers/actions/mass_solver.hpp"
 
 namespace quarksmith::apps {
 
@@ -29,19 +30,22 @@ class MeasureRun {
   void make(int node, int position);
   void contract(int correlator, int position, RecordArray& to);
   /// Solves for one noise, part by part.
-  LoopSum loop_of(const LoopPlan& loop, int number);
+  LoopSum loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number);
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
+  /// Solves for some columns of a source; of several quarks for one, the masses of all in one go.
+  std::vector<SolveReport> solve_columns(const std::vector<int>& together, SpinorField& x, const SpinorField& b);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
   /// Null without.
   std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;
-  /// Columns of the sources. \param f of a sequential one, all of it.
-  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
-  /// Null of a propagator whose source is none of others.
-  std::unique_ptr<Propagator> sequential_source(int node, int position);
+  /// Columns of the sources. \param sequential of such a propagator, all columns.
+  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis,
+                      const std::optional<Propagator>& sequential);
+  /// None of a propagator whose source is not made of others.
+  std::optional<Propagator> sequential_source(int node, int position);
   Record begun();
 
   const MeasurePlan& plan_;
@@ -53,13 +57,13 @@ class MeasureRun {
   DomainPointer domain_;
   std::unique_ptr<SmearedLinks> links_;
   std::vector<std::unique_ptr<Quark>> quarks_;
-  std::vector<std::vector<Coordinates>> positions_;       ///< by source
-  std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
-  std::vector<std::unique_ptr<StaggeredPropagator>> staggered_;
-  std::map<int, std::vector<Complex64>> at_sink_;        ///< of sequential nodes, by position
-  std::vector<double> solves_;                           ///< iterations and residual of each column
-  double made_ = 0;                                      ///< propagators that were solved for
-  double solving_ = 0, smearing_ = 0, contracting_ = 0;  ///< seconds
+  std::map<std::vector<int>, std::unique_ptr<MassSolver>> of_masses_;  ///< by their nodes
+  std::vector<std::vector<Coordinates>> positions_;                    ///< by source
+  std::vector<std::unique_ptr<Propagator>> propagators_;               ///< by node, those that are there
+  std::map<int, std::vector<Complex64>> at_sink_;                      ///< of sequential nodes, by position
+  std::vector<double> solves_;                                         ///< iterations and residual of each column
+  double made_ = 0;                                                    ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;                ///< seconds
 };
 
 }  // namespace quarksmith::apps

@@ -33,7 +33,7 @@ class Run {
         domain_(o.common.open_domain(lattice(), choice_.action.reach())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(propagator_header(o, named_, choice_, settings_, plaquette_)),
-        columns_(lattice(), spinors() ? std::vector<double>() : choice_.masses) {
+        columns_(domain_, spinors() ? std::vector<double>() : choice_.masses) {
     if (masses().size() > 1)
       refuse_options(command, {"--batch", "--even-odd", "--solver", "--deflate"},
                      "is no choice with several masses, which are solved for from one Krylov space; leave it out");
@@ -68,7 +68,7 @@ class Run {
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
-    if (caller() != nullptr) caller()->quark = columns_.quark();
+    if (caller() != nullptr) caller()->quark = columns_.release();
     fmt::print("{} on {}\n", columns_.summary(), domain_->device().name());
     if (saving) fmt::print("{}\n", text_of(*saving));
     return 0;

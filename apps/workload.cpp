@@ -278,6 +278,11 @@ void Workload::prepare_expression() {
     } else if (p.is_direction()) {
       arguments.emplace_back(LatticeDirection{p.operand[0] - '0'});
       round_ = directions;
+    } else if (p.is_gamma()) {
+      arguments.emplace_back(GammaProduct{15});
+    } else if (p.is_propagator()) {
+      arguments.emplace_back(
+          in_.emplace_back(fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins)));
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from generator.algebra.gamma import find_basis
+from generator.algebra.gamma import DEGRAND_ROSSI, find_basis
 from generator.algebra.su3 import full_storage
 from generator.epilogue import EPILOGUES
 from generator.errors import SpecError
@@ -19,6 +19,7 @@ from generator.lower.record import Lowered
 from generator.operators import OPERATORS, RECORDS, kernel
 from generator.operators.blocks import pattern_of
 from generator.operators.coarse import COARSE_KERNELS, PACKED
+from generator.operators.contractions import BARYONS, SEQUENTIAL
 from generator.operators.programs import back_names, forward_names
 from generator.operators.quark_forces import body_fields, force_paths
 from generator.operators.stated import same_steps
@@ -60,6 +61,10 @@ LINK_EXPRESSIONS = (
     *("fixing_hits", "transformed", "followed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
     *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
 )
+CORRELATORS = ("mesons", "proton", "to_degrand_rossi", "from_degrand_rossi", "staggered_mesons")
+"""Of `propagator`."""
+CONTRACTIONS = ("bilinears", "loops", "turned_propagator", "staggered_nucleon", *BARYONS, *SEQUENTIAL)
+"""Of `measure`, besides."""
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (
     *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
@@ -187,7 +192,7 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
     for spec in used:
         if spec.operator.is_dirac:
             _add_methods(found, spec)
-    return found
+    return _contractions(CORRELATORS, rows) | found
 
 
 USED = ("hopping", "slices", "expression")
@@ -343,14 +348,30 @@ def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
         _add_plain(found, "exp_term_adjoint")
 
 
+def _measure(rows: list[KernelSpec]) -> Kernels:
+    return _contractions(CONTRACTIONS, rows)
+
+
+def _contractions(names: Iterable[str], rows: list[KernelSpec]) -> Kernels:
+    """Of quarks of three colours."""
+    found: Kernels = {}
+    if any(spec.operator.is_dirac and spec.colours == 3 for spec in rows):
+        for name in names:
+            axes = {"basis": DEGRAND_ROSSI, "spins": 1 if name.startswith("staggered_") else 4}
+            _add(found, name, "double", **{a: v for a, v in axes.items() if a in OPERATORS[name].axes})
+    return found
+
+
 SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
     "solve": _solve,
     "heatbath": _heatbath,
     "smear": _smear,
+    "measure": _measure,
     "hmc": _hmc,
 }
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of
-links and quarks, and the gradient flow; `hmc`: molecular dynamics."""
+links and quarks, and the gradient flow; `measure`: baryons, currents,
+loops, sequential sources; `hmc`: molecular dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:

@@ -306,6 +306,8 @@ class KernelSpec:
         """Of a site and direction of a field of that kind (generator/language/symbols.py)."""
         if kind in ("spinor", "fermion"):
             return 2 * self.colours * self.colour_vectors
+        if kind in ("propagator", "staggered_propagator"):  # of an element in spin
+            return 2 * self.colours**2
         of_matrices = {"links": self.storage.reals if self.links else 0}
         of_matrices |= dict.fromkeys(("matrices", "algebra"), 2 * self.colours**2)
         return of_matrices.get(kind, 2)

@@ -135,15 +135,11 @@ void parse(CLI::App& app, const std::vector<std::string>& words) {
 
 /// The columns that a command has left, on a device.
 SpinorObject columns_of(const QuarkColumns& quark, const DomainPointer& domain) {
-  HostSpinor column(quark.lattice);
-  const int spins = quark.dirac ? 4 : 1, count = quark.dirac ? 12 : 3 * static_cast<int>(quark.masses.size());
-  SpinorObject made = make_spinors(domain, count, spins);
+  HostSpinor column(quark.lattice());
+  const int each = quark.quarks[0].columns(), count = each * static_cast<int>(quark.quarks.size());
+  SpinorObject made = make_spinors(domain, count, quark.quarks[0].spins());
   for (int n = 0; n < count; ++n) {
-    if (quark.dirac)
-      quark.dirac->get_column(n, column);
-    else
-      for (std::size_t x = 0; x < column.site.size(); ++x)
-        std::copy_n(quark.staggered[n / 3].site[x][n % 3].data(), 3, column.site.at(x));
+    quark.quarks[n / each].get_column(n % each, column);
     upload(column, made.field, *made.basis, n);
   }
   return made;
@@ -184,7 +180,7 @@ Outcome run(const std::vector<std::string>& words, const std::map<std::string, c
   failure = job.failure;
   const std::string device = caller.device.empty() ? "auto" : caller.device;
   if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
-  if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice, device));
+  if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice(), device));
   if (job.x) quarks = std::move(job.x);
   return out;
 }

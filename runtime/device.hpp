@@ -118,6 +118,13 @@ class Device {
   virtual double largest(const SiteNumbers& numbers) = 0;
   /// Their sum, rounded as suits the largest one of all ranks.
   virtual ExactSum sum(const SiteNumbers& numbers, double largest) = 0;
+  /// The largest |re| or |im| of those that are finite, [slice][number].
+  virtual std::vector<double> largest_in_slices(const SliceNumbers& numbers) = 0;
+  /// Their sums over slices with phases, [slice][momentum][number][4]: multiples of the units of the number (all,
+  /// [slice][number]), real and imaginary part of the first, then of the second. \param phases of each momentum and
+  /// site of a slice as (re, im), in memory of the device.
+  virtual std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
+                                               const double* phases, int momenta) = 0;
   /// Waits for all kernels; reports an error that one of them met.
   virtual void synchronize() = 0;
 

@@ -25,14 +25,19 @@ class TwistedData : public testing::TestWithParam<std::shared_ptr<Device>> {};
 /// exp(i pi gamma_5 / 4) at both ends, sign as its twist: nothing is left of it for equal signs, gamma_5 at both ends
 /// and a factor i^2 for opposite ones.
 std::vector<Complex64> pseudoscalar(const Propagator& first, const Propagator& second, bool same_sign, int t0) {
-  std::vector<Complex64> c(first.lattice.extent(3));
-  for (long long x = 0; x < first.lattice.sites(); ++x)
-    for (int source = 0; source < 12; ++source)
+  const Lattice& lattice = first.lattice();
+  std::vector<Complex64> c(lattice.extent(3));
+  HostSpinor a(lattice), b(lattice);
+  for (int source = 0; source < 12; ++source) {
+    first.get_column(source, a);
+    second.get_column(source, b);
+    for (long long x = 0; x < lattice.sites(); ++x)
       for (int sink = 0; sink < 12; ++sink) {
         const double sign = same_sign ? 1 : (source < 6) == (sink < 6) ? -1 : 1;
-        c[(first.lattice.coordinates(x)[3] + c.size() - t0) % c.size()] +=
-            sign * std::conj(first.site[x][source][sink]) * second.site[x][source][sink];
+        c[(lattice.coordinates(x)[3] + c.size() - t0) % c.size()] +=
+            sign * std::conj(a.site[x][sink]) * b.site[x][sink];
       }
+  }
   return c;
 }
 

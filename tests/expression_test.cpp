@@ -89,6 +89,32 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
         arguments.emplace_back(number);
       } else if (p.is_direction()) {
         arguments.emplace_back(LatticeDirection{int(std::string_view("xyzt").find(along.at(name)))});
+      } else if (p.is_gamma()) {
+        const GammaProduct gamma{int(5 * n + 3) % 16};
+        for (ExpressionValues& e : expected) e.set_gammas(name, gamma.number);
+        arguments.emplace_back(gamma);
+      } else if (p.is_propagator()) {
+        std::vector<HostSpinor> columns;
+        auto& f =
+            spinors.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, 3 * k.spins, k.spins));
+        if (p.is_output()) f->fill(0xff);
+        for (int r = 0; r < 3 * k.spins && !p.is_output(); ++r) {
+          upload(reference::random_spinor(lattice, unsigned(100 * n) + r), *f, basis, r);
+          download(*f, columns.emplace_back(lattice), basis, r);
+        }
+        for (ExpressionValues& e : expected)
+          if (!p.is_output()) e.set_propagator(name, columns);
+        if (p.is_output())
+          outputs.emplace_back(*f);
+        else
+          arguments.emplace_back(*f);
+      } else if (p.kind == "scalars") {
+        HostGauge numbers(lattice, 1);
+        const HostSpinor drawn = reference::random_spinor(lattice, unsigned(n));
+        for (long long i = 0; i < lattice.sites(); ++i) numbers.link(i, 0)[0] = drawn.site[i][0];
+        matrices.push_back(std::make_unique<LinkField>(upload(numbers, domain, links, full_storage(1))));
+        for (ExpressionValues& e : expected) e.set_numbers(name, drawn);
+        arguments.emplace_back(*matrices.back());
       } else if (p.is_spinor()) {
         spinors.push_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, k.spins));
         if (p.is_output()) spinors.back()->fill(0xff);
@@ -137,6 +163,20 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
       const ExpressionOutput& out = outputs.at(n++);
       const std::string name(p.name);
       HostSpinor result(expected.lattice), wanted(expected.lattice);
+      if (const SpinorField* f = out.spinors(); f != nullptr && p.is_propagator()) {
+        const auto& v = expected.value.at(name);
+        for (int column = 0; column < f->rhs(); ++column) {
+          download(*f, result, find_basis("degrand_rossi"), column);
+          for (long long i = 0; i < expected.lattice.sites(); ++i)
+            for (int row = 0; row < f->rhs(); ++row) wanted.site[i][row] = v.at(i, row, column);
+          const std::string what = fmt::format("{} column {}", name, column);
+          if (wanted.site == HostSpinor(expected.lattice).site)  // there is no relative deviation from nothing
+            EXPECT_EQ(result.site, wanted.site) << what;
+          else
+            support::expect_near(result, wanted, limit, what);
+        }
+        continue;
+      }
       if (const SpinorField* f = out.spinors()) {
         download(*f, result, find_basis(kernel().basis.empty() ? "degrand_rossi" : kernel().basis), r);
         const auto& v = expected.value.at(name);
@@ -174,8 +214,11 @@ TEST_P(Expressions, CountTheirBytes) {
     if (!std::regex_search(formula, std::regex("\\b" + std::string(p.name) + "\\b"))) continue;  // derivatives of sums
     const PrecisionInfo &f = find_precision(kernel().precision), &links = find_precision(f.links);
     double bytes = kernel().spins * f.spin_words * f.word_bytes + (f.norm ? 4 : 0);
+    if (p.is_propagator()) bytes *= 3 * kernel().spins;
     if (!p.is_field()) bytes = 0;
-    if (p.is_field() && !p.is_spinor())
+    if (p.kind == "scalars")
+      bytes = 2.0 * links.word_bytes;
+    else if (p.is_field() && !p.is_spinor())
       bytes = 4.0 * find_storage(p.kind == "links" ? kernel().links : "r18").reals * links.word_bytes;
     once += bytes;
     twice += p.is_output() ? bytes : 2 * bytes;

@@ -53,7 +53,7 @@ struct Quark {
   }
   Propagator propagator(const std::string& source) const {
     const SourceSettings s = source_of(source, gauge.lattice);
-    Propagator result(gauge.lattice);
+    Propagator result(domain);
     for (int spin = 0; spin < 4; ++spin)
       for (int colour = 0; colour < 3; ++colour)
         result.set_column(spin, colour, solve(make_source(s, gauge.lattice, spin, colour), s.smearing));

@@ -216,7 +216,7 @@ TEST_P(Smearing, ChromaCloverOnStoutLinks) {
   const HostGauge stout = smear(link_smearing_of("stout:0.22,2,space"), gauge, domain);
   Solver solver(action, stout, domain, settings);
   const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
-  Propagator propagator(gauge.lattice);
+  Propagator propagator(domain);
   const SourceSettings source = source_of("gaussian:0,0,0,0:2.0,5", gauge.lattice);
   SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
   for (int n = 0; n < 12; ++n) {

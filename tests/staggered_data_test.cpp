@@ -128,7 +128,8 @@ void compare_pions(const std::string& file, const char* name_of_action, const st
   const Action action(name_of_action, {{"mass", masses[0]}}, {1, 1, 1, 1});
   const StaggeredQuark quark(gauge, action, device, "r18");
   const MassSolver solver(action, masses, gauge, quark.domain, quark.settings);
-  std::vector<StaggeredPropagator> propagators(masses.size(), StaggeredPropagator(lattice));
+  std::vector<Propagator> propagators;
+  for (std::size_t k = 0; k < masses.size(); ++k) propagators.emplace_back(quark.domain, 1);
   const SourceSettings source = source_of("point:0,0,0,0", lattice);
   for (int colour = 0; colour < 3; ++colour) {
     const SpinorField b = quark.upload(make_source(source, lattice, 0, colour));

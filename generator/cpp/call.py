@@ -7,19 +7,23 @@ from typing import Any
 from generator.cpp.expressions import statements_of
 from generator.cpp.names import cpp_name
 from generator.language.formula import Definition
+from generator.lower.propagators import gamma_products
 
 FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out", *(f"more[{n}]" for n in range(4)))
 """Members of runtime/kernels/arguments.hpp that hold fields."""
 NUMBER_POOL = ("a", "b", "c", *(f"numbers[{n}]" for n in range(6)))
 """Members that hold complex numbers, or two real ones each."""
-VALUES = ("real", "complex", "direction")
+VALUES = ("real", "complex", "direction", "gamma")
 """Kinds of what is passed by value."""
 _CPP_TYPES = {
     "real": "double",
     "complex": "Complex64",
     "spinor": "SpinorField",
     "fermion": "SpinorField",
+    "propagator": "SpinorField",
+    "staggered_propagator": "SpinorField",
     "direction": "LatticeDirection",
+    "gamma": "GammaProduct",
 }
 BODY_TYPES = {
     "Spinors": "SpinorView<Codec, S, W>",
@@ -36,6 +40,10 @@ def number_of_call(name: str, kind: str, where: str) -> str:
     if kind == "direction":
         place = int(where)
         return f"const int {name} = a.direction{f' >> {2 * place}' if place else ''} & 3;"
+    if kind == "gamma":
+        flips, units = gamma_products()
+        words = f"{flips:#x}u, {{{', '.join(f'{u:#x}ull' for u in units)}}}"
+        return f"const GammaElements {cpp_name(name)} = {{a.direction >> {2 * int(where)} & 15, {words}}};"
     if kind == "complex":
         return f"const auto {cpp_name(name)} = complex_scalar<R>(a.{where});"
     return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"

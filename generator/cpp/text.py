@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from generator.algebra.gamma import Basis
 from generator.cpp.expressions import colours_argument, combination
 from generator.cpp.names import cpp_direction, cpp_name
+from generator.cpp.pieces import is_chain, operand, suffix, walked
 from generator.language.graph import NAMES
 from generator.language.printed import literal
-from generator.language.symbols import SPINORS
+from generator.language.symbols import PROPAGATORS, SPINORS
+from generator.lower.propagators import Partner, Spin
 from generator.lower.size import first_sum, is_cheap
 from generator.lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
 
@@ -20,6 +22,7 @@ LONGEST = 72
 _VIEWS = {
     **{"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"},
     **{"scalars": "Numbers", "phases": "Numbers"},
+    **dict.fromkeys(PROPAGATORS, "Spinors"),
 }
 _FUNCTIONS = {
     "adj": "adj",
@@ -35,6 +38,7 @@ _FUNCTIONS = {
     "project_u3_adjoint": "nearest_unitary_adjoint",
     "damped_adjoint": "damped_adjoint",
     "relaxed": "relaxed_hits",
+    "epsilon": "epsilon",
 }
 
 
@@ -95,20 +99,24 @@ class Statements:
             return code
         return self._name(v, "v", "const auto {} = {};", code)
 
-    def add_up(self, roots: Sequence[Value]) -> None:
+    def add_up(self, roots: Sequence[tuple[int, Value]]) -> None:
         """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
 
-        Sparingly.
+        Sparingly. Numbers are those of the sums, of complex roots that of the real part.
         """
         self.sparing = self._adds_up = True
-        left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
+        left = [(n, sign, term) for n, root in roots for sign, term in self._terms(root, 1)]
         while left:
             need = [self._needs(term) for _, _, term in left]
             best = min(range(len(left)), key=lambda i: (-need[i][1], need[i][0], i))
             if need[best][0] and self.lines:
                 self._forget_loads()
             n, sign, term = left.pop(best)
-            self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
+            code = self.value(term)
+            if term.kind == "complex":
+                self.lines.append(f"add_number<W>(sums + {n}, {code if sign > 0 else f'-{operand(code)}'});")
+                continue
+            self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({code});")
 
     def gather(self, roots: Sequence[Value]) -> None:
         """Names for the first long sums in roots, whose terms are taken in turns: what one loads serves the next."""
@@ -127,7 +135,7 @@ class Statements:
                 continue
             self._counts["s"] += 1
             names[n] = f"s{self._counts['s']}"
-            self.lines.append(f"auto {names[n]} = {code if sign > 0 else f'-{_operand(code)}'};")
+            self.lines.append(f"auto {names[n]} = {code if sign > 0 else f'-{operand(code)}'};")
         self._later = list(roots)
         self._forget_loads()
         self._names |= {id(v): names[n] for n, v in enumerate(sums)}
@@ -206,14 +214,19 @@ class Statements:
             variable += f"_{mu}" if self.flavours > 1 else ""
             code = f"load_spinor<{view}>({where}, {rhs})"
             if kind == "fermion" and at != AT_HOME:
-                steps, along = _walked(at)
+                steps, along = walked(at)
                 code = f"load_fermion<{view}, {steps}>(a, a.{self.operands[field_name]}, x, {rhs}{along})"
+        elif kind in PROPAGATORS:
+            sink, source = mu or (0, 0)
+            ends = f"{self._spin(sink)}, {self._spin(source)}"
+            variable += f"_{_spin_name(sink)}{_spin_name(source)}" if mu else ""
+            code = f"load_element<{view}>({where}, {ends})"
         else:
             function = "load_number" if view == "Numbers" else "load_matrix"
             variable += "" if kind == "scalars" else f"_{NAMES[mu]}"
             code = f"{function}<{view}>({where}, {cpp_direction(mu)})"
         if at != AT_HOME:
-            variable += "_at_" + _suffix(at)
+            variable += "_at_" + suffix(at)
         variable += self._again()
         self._loaded.add(id(v))
         self.lines.append(f"const auto {variable} = {code};")
@@ -223,10 +236,10 @@ class Statements:
     def _site(self, at: Displacement) -> str:
         if at == AT_HOME:
             return "x"
-        name = f"at_{_suffix(at)}{self._again()}"
+        name = f"at_{suffix(at)}{self._again()}"
         if at not in self._walks:
             self._walks.add(at)
-            steps, along = _walked(at)
+            steps, along = walked(at)
             self.lines.append(f"const auto {name} = walk<{steps}>(a, x{along});")
         return name
 
@@ -297,7 +310,13 @@ class Statements:
         kind = "typename Spinors::Value" if len(rows) == 4 else fewer
         return self._name(v, "v", f"const {kind} {{}} = {{{{{{}}}}}};", ", ".join(rows))
 
+    def _spin(self, spin: Spin) -> str:
+        return f"{cpp_name(spin.gamma)}.partner({spin.spin})" if isinstance(spin, Partner) else str(spin)
+
     def _code(self, v: Value) -> str:
+        if v.op == "unit":
+            gamma, row = v.data
+            return f"{cpp_name(gamma)}.template element<R>({self._spin(row)})"
         if v.op == "sign":
             mask = sum(1 << mu for mu in v.data)
             return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
@@ -316,15 +335,15 @@ class Statements:
             return f"outer({', '.join(self._in_turns(v.args))})"
         args = [self.value(a) for a in v.args]
         if v.op == "neg":
-            return f"-{_operand(args[0])}"
+            return f"-{operand(args[0])}"
         if v.op == "promote":
             return f"Complex<R>{{{args[0]}, broadcast<R>(0)}}"
         if v.op == "div":
-            return f"{_operand(args[0])} / {_operand(args[1])}"
+            return f"{operand(args[0])} / {operand(args[1])}"
         if v.op == "adj" and v.kind == "complex":
             return f"conj({args[0]})"
         if v.op in ("re", "im"):
-            return f"{_operand(args[0])}.{v.op}"
+            return f"{operand(args[0])}.{v.op}"
         return f"{_FUNCTIONS[v.op]}({', '.join(args)})"
 
     def _both(self, a: Value, b: Value) -> tuple[str, str]:
@@ -353,42 +372,15 @@ class Statements:
             left, right = self._both(a, b)
             if not self.inlined:
                 return f"product({left}, {right})"
-            return f"{left if _is_chain(left) else _operand(left)} * {_operand(right)}"
+            return f"{left if is_chain(left) else operand(left)} * {operand(right)}"
+        if is_imaginary(a) and a.data.imag == 1 and b.kind == "complex":
+            return f"times_i({self.value(b)})"
         if is_imaginary(a) and b.kind in ("complex", "matrix"):
             return f"broadcast<R>({literal(a.data.imag)}) * times_i({self.value(b)})"
         if (a.kind, b.kind) == ("complex", "real"):
             a, b = b, a
-        return f"{_operand(self.value(a))} * {_operand(self.value(b))}"
+        return f"{operand(self.value(a))} * {operand(self.value(b))}"
 
 
-def _operand(code: str) -> str:
-    """As an operand of * or unary minus."""
-    depth = 0
-    for c in code:
-        depth += (c in "([{<") - (c in ")]}>")
-        if depth == 0 and c in " -":
-            return f"({code})"
-    return code
-
-
-def _walked(at: Displacement) -> tuple[str, str]:
-    """Template arguments of a walk, and further arguments: directions of the call are known when it runs."""
-    steps = [(n, mu) for mu, n in enumerate(at) for _ in range(abs(n))]
-    if not any(at[4:]):
-        return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for n, mu in steps), ""
-    signs = ", ".join("+1" if n > 0 else "-1" for n, _ in steps)
-    return signs, "".join(f", {cpp_direction(mu)}" for _, mu in steps)
-
-
-def _is_chain(code: str) -> bool:
-    """Whether further factors may follow a product from the left."""
-    depth, gaps = 0, ""
-    for c in code.replace(" * ", "*"):
-        depth += (c in "([{") - (c in ")]}")
-        gaps += c if depth == 0 and c in " -" else ""
-    return not gaps
-
-
-def _suffix(at: Displacement) -> str:
-    """As a part of names: px for +x, mtt for -t-t."""
-    return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)
+def _spin_name(spin: Spin) -> str:
+    return f"{spin.gamma}{spin.spin}" if isinstance(spin, Partner) else str(spin)

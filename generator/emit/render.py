@@ -28,7 +28,7 @@ from generator.targets import TARGETS, Target
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 _HEADERS = (
-    *("expression_site", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
+    *("expression_site", "propagator", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
     *COARSE_HEADERS,
 )
 """Headers of runtime/kernels that some kernels need, in the order in which units include them."""

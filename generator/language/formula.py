@@ -14,9 +14,11 @@ from typing import Any
 from generator.errors import ExpressionError, SpecError
 from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make
 from generator.language.place import Place, at_their_line
+from generator.language.printed import printed
 from generator.language.symbols import (
     FIELDS,
     PARAMETERS,
+    PROPAGATORS,
     SPINORS,
     Algebra,
     symbol,
@@ -170,6 +172,9 @@ def _outputs(
         if FIELDS[kind] in SPINORS:
             if not (isinstance(result, Node) and result.kind == "spinor"):
                 raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
+        elif FIELDS[kind] in PROPAGATORS:
+            if not (isinstance(result, Node) and result.kind == symbol("", FIELDS[kind]).kind):
+                raise ExpressionError(f"{place}: {name} promises a {kind.__name__} and returns {result}")
         else:
             _check_matrices(place, name, result, algebra=kind is Algebra)
     return tuple(outputs)
@@ -193,3 +198,17 @@ def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> N
 def parameter_symbol(name: str, kind: str = "real") -> Node:
     """A number that comes with the call."""
     return make("parameter", kind, (), name)
+
+
+def statements_of_formula(definition: Definition) -> str:
+    """What it computes, as written, statement by statement."""
+    roots: list[tuple[str, Node]] = []
+    for n, result in enumerate(definition.results):
+        if not definition.outputs:
+            roots.append(("", result))
+        elif isinstance(result, dict):
+            ordered = sorted(result.items(), key=lambda item: item[0].index)
+            roots += [(f"{definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
+        else:
+            roots.append((f"{definition.outputs[n][0]} = ", result))
+    return printed(roots)

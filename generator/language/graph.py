@@ -15,6 +15,7 @@ from typing import Any
 
 from generator.errors import ExpressionError
 from generator.language.place import Place, here
+from generator.language.text import NAMES, text
 
 KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
 """Numbers at a site, constant matrices in spin or flavour, 3x3 matrices in colour, sums of products of these (block),
@@ -22,8 +23,6 @@ colour vectors (one or four)."""
 NUMBERS = ("real", "complex")
 LINEAR = ("spin", "flavour", "matrix", "block")
 """What multiplies a spinor from the left besides numbers."""
-NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
-"""Directions of the lattice, then those that come with a call, and the fifth dimension."""
 FIFTH = NAMES.index("s")
 MOST_LEVELS, MOST_TERMS = 400, 1_000_000
 """How deep a formula nests, and how many operations it has if each is written out wherever it is used."""
@@ -132,13 +131,13 @@ class Node:
 
     Attributes:
         op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
-            shift, adj, trace, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_adjoint, project_u3,
-            project_u3_adjoint, damped_adjoint, total; or promote: the argument as another kind; stored: the argument,
-            kept in a field.
+            shift, adj, trace, element, epsilon, re, im, dot, outer, summed, ta, exp, exp_adjoint, project,
+            project_adjoint, project_u3, project_u3_adjoint, damped_adjoint, total, totals; or promote: the argument as
+            another kind; stored: the argument, kept in a field.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
         args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
         data: what else `op` needs: the field of a load, (field, direction) where it has several, likewise of what is
-            stored; a name, a number, a Step, directions, a matrix.
+            stored; sink and source spin of an element; a name, a number, a Step, directions, a matrix.
         algebra: True if a matrix is known to be anti-Hermitian and traceless.
         place: the user's line that made it.
     """
@@ -184,7 +183,11 @@ class Node:
         return number(other, self) / self
 
     def __getitem__(self, index: object) -> Node:
-        raise wrong(str(self), "only fields with four matrices a site have directions, u[mu]", self)
+        if self.kind != "block":
+            raise wrong(str(self), "only fields with four matrices a site have directions, u[mu]", self)
+        if not (isinstance(index, tuple) and len(index) == 2 and all(n in range(4) for n in index)):
+            raise wrong(f"{self}[{index}]", "an element of a propagator is s[sink, source], spins from 0 to 3", self)
+        return make("element", "matrix", (self,), index)
 
     def __eq__(self, other: object) -> bool:
         raise wrong(f"{self} == {other}", UNDECIDED)
@@ -355,44 +358,3 @@ def all_merged(nodes: Sequence[Node]) -> list[Node]:
         return done[id(n)]
 
     return [visit(node) for node in nodes]
-
-
-_LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
-
-
-def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0, depth: int = -1) -> str:
-    """The expression as a user would write it; nodes that have a name (by id), or stand too deep, are printed short."""
-    if names and id(node) in names:
-        return names[id(node)]
-    if depth == 0 and node.args:
-        return "..."
-    if node.op == "promote":
-        return text(node.args[0], names, level=level, depth=depth - 1)
-    if node.op in ("load", "parameter"):
-        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
-    if node.op == "constant":
-        return _number_text(node.data)
-    if node.op in ("identity", "gamma5"):
-        return node.op
-    if node.op in ("gamma", "tau"):
-        return f"{node.op}[{NAMES[node.data] if node.op == 'gamma' else node.data}]"
-    if node.op == "sign":
-        return f"sign({', '.join(NAMES[mu] for mu in node.data)})"
-    if node.op == "spin":
-        rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
-        return f"spin({', '.join(rows)})"
-    if node.op in _LEVEL:
-        parts = [text(a, names, level=_LEVEL[node.op] + (i > 0), depth=depth - 1) for i, a in enumerate(node.args)]
-        signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
-        written = f"-{parts[0]}" if node.op == "neg" else signs[node.op].join(parts)
-        return f"({written})" if _LEVEL[node.op] < level else written
-    arguments = [text(a, names, depth=depth - 1) for a in node.args]
-    if node.op == "shift":
-        arguments = [arguments[0], str(node.data), *(f"wall={wall}" for wall in arguments[1:])]
-    return f"{node.op}({', '.join(arguments)})"
-
-
-def _number_text(value: complex) -> str:
-    if isinstance(value, complex):
-        return f"({value.real!r} + {value.imag!r}*i)"
-    return f"({value!r})" if value < 0 else repr(value)

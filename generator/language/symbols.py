@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # annotations say which symbol a function is given, not a typ
     Links: TypeAlias = Any
     Matrices: TypeAlias = Any
     Algebra: TypeAlias = Any
+    Propagator: TypeAlias = Any
+    StaggeredPropagator: TypeAlias = Any
+    Gamma: TypeAlias = Any
     Scalars: TypeAlias = Any
     Phases: TypeAlias = Any
     Real: TypeAlias = Any
@@ -48,6 +51,15 @@ else:
     class Algebra:
         """Annotation: four anti-Hermitian traceless matrices a site, z[mu], with all 18 reals."""
 
+    class Propagator:
+        """Annotation: a 12x12 matrix in spin and colour a site, S(x; source), in double: twelve right-hand sides."""
+
+    class StaggeredPropagator:
+        """Annotation: the 3x3 matrix in colour of a staggered quark: three right-hand sides."""
+
+    class Gamma:
+        """Annotation: a product of gamma matrices that comes with the call, by its bits x, y, z, t."""
+
     class Scalars:
         """Annotation: a complex number a site; `re(f)` where it is known to be real."""
 
@@ -68,17 +80,21 @@ MOST_SITES = 1000
 """Of a step: more is a slip."""
 SPINORS = ("spinor", "fermion")
 """Kinds of fields of colour vectors; fermions take up boundary phases."""
+PROPAGATORS = {"propagator": 4, "staggered_propagator": 1}
+"""Kinds of fields whose right-hand sides are the columns of a matrix, and their spins."""
 FIELDS: dict[Any, str] = {
     Spinor: "spinor",
     Fermion: "fermion",
     Links: "links",
     Matrices: "matrices",
     Algebra: "algebra",
+    Propagator: "propagator",
+    StaggeredPropagator: "staggered_propagator",
     Scalars: "scalars",
     Phases: "phases",
 }
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
-PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
+PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction", Gamma: "gamma"}
 """What a function may take."""
 
 
@@ -120,7 +136,10 @@ def symbol(name: str, kind: str) -> Any:
         return Four(name, kind="complex")
     if kind in NUMBERS.values():
         return make("parameter", kind, (), name)
-    return make("load", "complex" if kind == "scalars" else "spinor", (), name)
+    if kind == "gamma":
+        return make("parameter", "spin", (), name)
+    of_site = {"scalars": "complex", "propagator": "block", "staggered_propagator": "matrix"}
+    return make("load", of_site.get(kind, "spinor"), (), name)
 
 
 def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
@@ -144,7 +163,7 @@ def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
 
 def adj(value: Node) -> Node:
     """The Hermitian conjugate of a matrix; the complex conjugate of a number."""
-    _need(value, ("matrix", "spin", "flavour", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
+    _need(value, ("matrix", "block", "spin", "flavour", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
     if value.op == "adj":
         return value.args[0]
     if value.kind == "real":
@@ -154,10 +173,21 @@ def adj(value: Node) -> Node:
     return make("adj", value.kind, (value,), algebra=value.algebra)
 
 
-def trace(value: Node) -> Node:
-    """The sum of the diagonal elements of a matrix."""
-    _need(value, ("matrix",), "trace")
-    return make("trace", "complex", (value,))
+def trace(value: Node, other: Node | None = None) -> Node:
+    """The sum of the diagonal elements of a matrix, in spin and colour of a propagator; of the product of two."""
+    _need(value, ("matrix", "block"), "trace")
+    if other is None:
+        return make("trace", "complex", (value,))
+    _need(other, (value.kind,), "trace", "both are matrices in colour, or both in spin and colour")
+    return trace(value * other) if value.kind == "block" else make("trace", "complex", (value, other))
+
+
+def epsilon(a: Node, b: Node, c: Node | None = None) -> Node:
+    """The sum of eps_ijk eps_lmn a_il b_jm c_kn over colours; without c the matrix whose trace with c that is."""
+    for m in (a, b) if c is None else (a, b, c):
+        _need(m, ("matrix",), "epsilon", "an element of a propagator is one, s[0, 1] of sink spin 0, source spin 1")
+    pair = make("epsilon", "matrix", (a, b))
+    return pair if c is None else trace(pair, c)
 
 
 def re(value: Node) -> Node:
@@ -321,9 +351,9 @@ def spin_matrix(rows: Any) -> Node:
 
 
 def total(value: Any) -> Node:
-    """A result: the sum over all sites of a real number, in double."""
-    _need(value, ("real",), "total", "write total(re(c)), total(im(c))")
-    return make("total", "sum", (value,))
+    """A result: the sum over all sites, in double, of a real number; of a complex one its two parts."""
+    _need(value, ("real", "complex"), "total")
+    return make("total" if value.kind == "real" else "totals", "sum", (value,))
 
 
 identity = Node("identity", "matrix")

@@ -18,6 +18,7 @@ from generator.cost import combination_flops, multiply_flops
 from generator.errors import ExpressionError
 from generator.language.graph import FIFTH, LINEAR, NAMES, NUMBERS, Node
 from generator.lower.constants import conjugate, is_constant, spin_value
+from generator.lower.propagators import Elements
 
 Displacement = tuple[int, ...]
 """Sites along each of NAMES."""
@@ -52,7 +53,8 @@ class Value:
         op: as of graph.Node, without shift and total.
         kind: as there.
         args: values it is made of.
-        data: for a load (field, direction or flavour, displacement).
+        data: for a load (field, direction, flavour or sink and source spin, displacement); for a unit, an element of a
+            gamma matrix of the call, (its name, the row).
     """
 
     op: str
@@ -95,14 +97,14 @@ class Lowering:
     unitary: frozenset[str] = frozenset()
     flavours: int = 1
     _values: dict[Any, Value] = field(default_factory=dict)
-    _seen: dict[tuple[int, Displacement, int], Value] = field(default_factory=dict)
+    _seen: dict[tuple[int, Displacement, int], tuple[Node, Value]] = field(default_factory=dict)
 
     def lower(self, node: Node, at: Displacement = AT_HOME, flavour: int = 0) -> Value:
         """The value of a node at a displaced site, of a flavour where it is a spinor."""
         key = (id(node), at, flavour)
         if key not in self._seen:
-            self._seen[key] = self._lower(node, at, flavour)
-        return self._seen[key]
+            self._seen[key] = node, self._lower(node, at, flavour)  # kept, for its id to stay its own
+        return self._seen[key][1]
 
     def _lower(self, node: Node, at: Displacement, flavour: int) -> Value:
         if node.op == "shift":
@@ -112,14 +114,19 @@ class Lowering:
             return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps, strict=True)), flavour)
         if node.op == "promote":
             return self.lower(node.args[0], at, flavour)
+        if node.op == "element":
+            elements = Elements(self, at)
+            return elements.matrix(elements.of(node.args[0], *node.data))
+        if node.op == "trace" and node.args[0].kind == "block":
+            return Elements(self, at).trace(node.args[0])
         if node.op == "stored":
             raise ExpressionError(f"{node.place}: {node.op}(...) is for statements of actions")
         if node.op == "sign":
             if any(at[4:FIFTH]):
                 raise ExpressionError(f"{node.place}: {node}: its sign after a step along {NAMES[4]} is not known")
             odd = sum(at[mu] for mu in node.data) % 2 == 1
-            here = self._value("sign", "real", (), node.data)
-            return self._value("neg", "real", (here,), None) if odd else here
+            here = self.value("sign", "real", (), node.data)
+            return self.value("neg", "real", (here,), None) if odd else here
         if node.op == "exp" and node.kind != "matrix":
             raise ExpressionError(
                 f"{node.place}: {node}: exponentials of numbers, and of matrices in spin and colour, are for "
@@ -133,7 +140,7 @@ class Lowering:
         args = tuple(self.lower(a, at, flavour) for a in node.args)
         if node.op in ("add", "sub") and node.kind == "complex":
             args = tuple(self._as_complex(a) for a in args)
-        if node.op == "total":
+        if node.op in ("total", "totals"):
             return args[0]
         if node.op == "outer":
             return self._outer(*args)
@@ -142,28 +149,28 @@ class Lowering:
         if node.op == "load":
             of_site = flavour if node.kind == "spinor" else 0
             name, mu = node.data if isinstance(node.data, tuple) else (node.data, of_site)
-            return self._value("load", node.kind, (), (name, mu, at))
+            return self.value("load", node.kind, (), (name, mu, at))
         if node.op == "mul" and args[0].op == "constant" and args[1].op == "mul" and args[1].args[0].op == "constant":
             factor, rest = args[1].args
             kind = "complex" if "complex" in (args[0].kind, factor.kind) else "real"
-            args = (self._value("constant", kind, (), args[0].data * factor.data), rest)
-        return self._value(node.op, node.kind, args, node.data)
+            args = (self.value("constant", kind, (), args[0].data * factor.data), rest)
+        return self.value(node.op, node.kind, args, node.data)
 
     def _as_complex(self, v: Value) -> Value:
         """A number as a term of a complex sum."""
         if v.kind == "complex":
             return v
         if v.op == "constant":
-            return self._value("constant", "complex", (), complex(v.data))
-        return self._value("promote", "complex", (v,), None)
+            return self.value("constant", "complex", (), complex(v.data))
+        return self.value("promote", "complex", (v,), None)
 
     def _of_flavours(self, node: Node, at: Displacement) -> Value:
         """What two spinors give, added up over their flavours."""
         total: Value | None = None
         for f in range(self.flavours):
             args = tuple(self.lower(a, at, f) for a in node.args)
-            part = self._outer(*args) if node.op == "outer" else self._value(node.op, node.kind, args, node.data)
-            total = part if total is None else self._value("add", node.kind, (total, part), None)
+            part = self._outer(*args) if node.op == "outer" else self.value(node.op, node.kind, args, node.data)
+            total = part if total is None else self.value("add", node.kind, (total, part), None)
         assert total is not None
         return total
 
@@ -173,7 +180,7 @@ class Lowering:
             return self._applied(op.args[0], at, psi)
         if op.kind in NUMBERS:
             number = self.lower(op, at)
-            return tuple(self._value("mul", "spinor", (number, p), None) for p in psi)
+            return tuple(self.value("mul", "spinor", (number, p), None) for p in psi)
         if op.kind == "matrix" and op.op == "mul" and op.args[0].kind == "matrix":
             return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
         if op.kind == "matrix":
@@ -185,13 +192,13 @@ class Lowering:
             return tuple(self._mixed(row, psi) for row in spin_value(op, None))
         if op.kind == "spin" and is_constant(op):
             spin = SpinMatrix(str(op), op)
-            return tuple(self._value("spin", "spinor", (p,), spin) for p in psi)
+            return tuple(self.value("spin", "spinor", (p,), spin) for p in psi)
         if op.op == "mul":
             return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
         if op.op not in ("add", "sub", "neg"):
             raise ExpressionError(f"{op.place}: {op}: it multiplies no spinor in a kernel")
         parts = [self._applied(a, at, psi) for a in op.args]
-        return tuple(self._value(op.op, "spinor", args, None) for args in zip(*parts, strict=True))
+        return tuple(self.value(op.op, "spinor", args, None) for args in zip(*parts, strict=True))
 
     def _mixed(self, row: Sequence[complex], psi: Flavours) -> Value:
         """A combination of flavours."""
@@ -201,9 +208,9 @@ class Lowering:
                 continue
             number = c if c.imag else c.real
             kind = "complex" if c.imag else "real"
-            part = p if c == 1 else self._value("mul", "spinor", (self._value("constant", kind, (), number), p), None)
-            total = part if total is None else self._value("add", "spinor", (total, part), None)
-        return total or self._value("mul", "spinor", (self._value("constant", "real", (), 0.0), psi[0]), None)
+            part = p if c == 1 else self.value("mul", "spinor", (self.value("constant", kind, (), number), p), None)
+            total = part if total is None else self.value("add", "spinor", (total, part), None)
+        return total or self.value("mul", "spinor", (self.value("constant", "real", (), 0.0), psi[0]), None)
 
     def _outer(self, f: Value, g: Value) -> Value:
         """F g^+; of (S f)(T g)^+ with S^+ T = b p of lower rank that of b^+ f and p g, which have fewer spins."""
@@ -214,10 +221,10 @@ class Lowering:
         if g.op == "spin":
             matrix = g.data.node if matrix is None else matrix * g.data.node
         if matrix is None or np.linalg.matrix_rank(spin_value(matrix, DEGRAND_ROSSI)) == 4:
-            return self._value("outer", "matrix", (f, g), None)
-        left = self._value("spin", "spinor", (bare_f,), SpinMatrix(str(matrix), matrix, "b^+"))
-        right = self._value("spin", "spinor", (bare_g,), SpinMatrix(str(matrix), matrix, "p"))
-        return self._value("outer", "matrix", (left, right), None)
+            return self.value("outer", "matrix", (f, g), None)
+        left = self.value("spin", "spinor", (bare_f,), SpinMatrix(str(matrix), matrix, "b^+"))
+        right = self.value("spin", "spinor", (bare_g,), SpinMatrix(str(matrix), matrix, "p"))
+        return self.value("outer", "matrix", (left, right), None)
 
     def _times(self, matrix: Value, psi: Value) -> Value:
         """A matrix in colour times a spinor; a link times its conjugate is 1."""
@@ -225,9 +232,10 @@ class Lowering:
             (first, conjugated), (second, turned) = _base(matrix), _base(psi.args[0])
             if first is second and first.op == "load" and first.data[0] in self.unitary and conjugated != turned:
                 return psi.args[1]
-        return self._value("mul", "spinor", (matrix, psi), None)
+        return self.value("mul", "spinor", (matrix, psi), None)
 
-    def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
+    def value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
+        """The one of this operation on these."""
         key = (op, kind, tuple(id(a) for a in args), data)
         return self._values.setdefault(key, Value(op, kind, args, data))
 
@@ -276,7 +284,15 @@ def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) ->
         if is_imaginary(v.args[0]):
             return reals
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
-    counted = {"trace": 2 * (n - 1), "dot": 16 * n * spins - 2, "outer": n * n * (8 * spins - 2), "summed": 2 * n * n}
+    if v.op == "trace" and len(v.args) == 2:
+        return 8 * n * n - 2
+    counted = {
+        "epsilon": 30 * n * n,
+        "trace": 2 * (n - 1),
+        "dot": 16 * n * spins - 2,
+        "outer": n * n * (8 * spins - 2),
+        "summed": 2 * n * n,
+    }
     if v.op in counted:
         return counted[v.op]
     of_three = {
@@ -301,4 +317,4 @@ def is_imaginary(v: Value) -> bool:
 def is_number(v: Value) -> bool:
     """Whether a value is the same at all sites."""
     arithmetic = ("mul", "neg", "add", "sub", "div", "promote")
-    return v.op in ("parameter", "constant") or (v.op in arithmetic and all(map(is_number, v.args)))
+    return v.op in ("parameter", "constant", "unit") or (v.op in arithmetic and all(map(is_number, v.args)))

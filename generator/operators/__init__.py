@@ -19,6 +19,7 @@ from generator.lower.record import Lowered, Refused, try_lower
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.coarse import COARSE_KERNELS
+from generator.operators.contractions import CONTRACTIONS
 from generator.operators.convert import SITE_KERNELS
 from generator.operators.expression import Expression
 from generator.operators.gauge import GAUGE_KERNELS
@@ -37,7 +38,16 @@ def _of_no_action() -> list[Operator]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     expressions = [e for m in modules for e in _expressions(m)]
-    return [*expressions, *UPDATES, *BLOCK_KERNELS, *COARSE_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *REPRESENT]
+    return [
+        *expressions,
+        *CONTRACTIONS,
+        *UPDATES,
+        *BLOCK_KERNELS,
+        *COARSE_KERNELS,
+        *SITE_KERNELS,
+        *GAUGE_KERNELS,
+        *REPRESENT,
+    ]
 
 
 _OTHERS = _of_no_action()

@@ -16,15 +16,18 @@ from generator.cpp.expressions import statements_of
 from generator.cpp.names import cpp_direction
 from generator.cpp.text import Statements
 from generator.errors import ExpressionError, SpecError
-from generator.language.formula import Definition, Formula
+from generator.language.formula import Definition, Formula, statements_of_formula
 from generator.language.graph import NAMES, Node
-from generator.language.printed import printed
-from generator.language.symbols import SPINORS, directions
+from generator.language.symbols import PROPAGATORS, SPINORS, directions
 from generator.lower.program import CALLED, renamed
+from generator.lower.propagators import elements_of
+from generator.lower.reach import reach_of, read_apart
 from generator.lower.size import are_inlined, many_spinors
-from generator.lower.values import AT_HOME, Lowering, Value, flops, topological
+from generator.lower.values import Lowering, Value, flops, topological
 from generator.spec import KernelSpec, Operator
 
+_BITS = {"direction": 2, "gamma": 4}
+"""Of Arguments::direction that a direction or gamma matrix of the call takes."""
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
 ROOT = Path(__file__).parents[2]
 
@@ -78,11 +81,6 @@ class Expression(Operator):
         """Kernels of one group and precision share a translation unit."""
         return self.stated.group or self.name
 
-    @cached_property
-    def directions(self) -> tuple[str, ...]:
-        """Names of the directions that come with the call."""
-        return tuple(n for n, kind in self.definition.inputs if kind == "direction")
-
     @property
     def definition(self) -> Definition:
         """What the function returned for symbols.
@@ -103,7 +101,11 @@ class Expression(Operator):
         kinds = set(self.kinds.values())
         values = topological(v for _, results in self.blocks for *_, v in results)
         turns = any(v.op == "spin" for v in values)
-        found = {"links": "links" in kinds, "basis": turns, "spins": bool(kinds & set(SPINORS)) and not turns}
+        found = {
+            "links": "links" in kinds,
+            "basis": turns,
+            "spins": bool(kinds & {*SPINORS, *PROPAGATORS}) and not turns,
+        }
         return ("precision", *(axis for axis, there in found.items() if there))
 
     @cached_property
@@ -119,10 +121,11 @@ class Expression(Operator):
         outputs = {n for n, _ in self.definition.outputs}
         if not outputs:
             free.remove("out")  # where the kernel writes what each site adds to the sums
+        before = {n: [k for _, k in self.definition.inputs[:i]] for i, (n, _) in enumerate(self.definition.inputs)}
         halves = [f"{n}.{part}" for group in (numbers[:3], numbers[3:]) for part in ("re", "im") for n in group]
         for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
-            if kind == "direction":
-                found[name] = str(self.directions.index(name))
+            if kind in _BITS:
+                found[name] = str(sum(_BITS.get(k, 0) for k in before[name]) // 2)
                 continue
             if kind in VALUES:
                 pool = numbers if kind == "complex" else [h for h in halves if h.partition(".")[0] in numbers]
@@ -148,8 +151,11 @@ class Expression(Operator):
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
         results, outputs = self.definition.results, self.definition.outputs
         if not outputs:
-            return (("", tuple(("", n, lowering.lower(r)) for n, r in enumerate(results))),)
+            return (("", tuple(("", n, lowering.lower(r)) for n, r in zip(self._first_sums, results, strict=True))),)
         blocks = []
+        for (o, kind), r in zip(outputs, results, strict=True):
+            if kind in PROPAGATORS:
+                blocks.append(("", tuple((o, n, lowering.lower(e)) for n, e in elements_of(r))))
         spinors = [
             (o, f, lowering.lower(r, flavour=f))
             for (o, kind), r in zip(outputs, results, strict=True)
@@ -158,7 +164,7 @@ class Expression(Operator):
         ]
         if spinors:
             blocks.append(("", tuple(spinors)))
-        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
+        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if isinstance(r, dict)]
         if self.schedule.together:
             return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):
@@ -169,13 +175,7 @@ class Expression(Operator):
     @cached_property
     def apart(self) -> frozenset[str]:
         """Fields read where another block or site writes: no output may be one of these."""
-        found = set()
-        for _, results in self.blocks:
-            own = {n for _, n, _ in results}
-            for v in topological(r for *_, r in results):
-                if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
-                    found.add(v.data[0])
-        return frozenset(found)
+        return read_apart([results for _, results in self.blocks])
 
     @property
     def min_blocks(self) -> int:
@@ -210,33 +210,12 @@ class Expression(Operator):
 
         Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
         """
-        found: dict[str, list[int]] = {}
-        corners = set()
-        for v in topological(r for _, results in self.blocks for *_, r in results):
-            if v.op != "load" or v.data[2] == AT_HOME:
-                continue
-            name, _, at = v.data
-            sites = found.setdefault(name, [0] * 8)
-            for mu, n in enumerate(at):
-                for nu in (mu,) if mu < 4 else range(4):  # directions that come with a call are any
-                    sites[2 * nu + (n > 0)] = max(sites[2 * nu + (n > 0)], abs(n)) if n else sites[2 * nu + (n > 0)]
-            if sum(n != 0 for n in at) > 1:
-                corners.add(name)
-        return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
+        return reach_of(r for _, results in self.blocks for *_, r in results)
 
     @cached_property
     def formula(self) -> str:
         """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
-        roots: list[tuple[str, Node]] = []
-        for n, result in enumerate(self.definition.results):
-            if not self.definition.outputs:
-                roots.append(("", result))
-            elif isinstance(result, dict):
-                ordered = sorted(result.items(), key=lambda item: item[0].index)
-                roots += [(f"{self.definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
-            else:
-                roots.append((f"{self.definition.outputs[n][0]} = ", result))
-        return printed(roots)
+        return statements_of_formula(self.definition)
 
     @cached_property
     def names_colours(self) -> bool:
@@ -252,12 +231,20 @@ class Expression(Operator):
     def headers(self) -> Sequence[str]:
         """Lattice directions and signs; derivatives of functions of matrices."""
         more = ("su3_adjoint",) if "_adjoint(" in self.formula else ()
+        if set(self.kinds.values()) & {"propagator", "staggered_propagator"}:
+            more = (*more, "propagator")
         return ("expression_site", *more, *(("site_values",) if self.sums else ()))
 
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        return 0 if self.definition.outputs else len(self.definition.results)
+        return 0 if self.definition.outputs else sum(map(_parts, self.definition.results))
+
+    @property
+    def _first_sums(self) -> list[int]:
+        """The number of the first sum of each result."""
+        counts = list(map(_parts, self.definition.results))
+        return [sum(counts[:n]) for n in range(len(counts))]
 
     @property
     def own_sums(self) -> str:
@@ -276,9 +263,10 @@ class Expression(Operator):
         flag |= {
             n: "some"
             for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=False)
-            if isinstance(r, dict) and not self.directions and len(r) < len(directions)
+            if isinstance(r, dict) and "direction" not in self.kinds.values() and len(r) < len(directions)
         }
         flag |= dict.fromkeys(self.summed, "each")
+        flag |= {n: "each" for n, kind in self.kinds.items() if kind in PROPAGATORS and n not in outputs}
         ends = {n: f":{reach}" for n, reach in self.read_from.items()}
         several = f"*{self.flavours}" if self.flavours > 1 else ""
         return " ".join(
@@ -302,6 +290,8 @@ class Expression(Operator):
         def size(name: str) -> float:
             if self.kinds[name] in SPINORS:
                 return spec.format.spinor_bytes(spins, spec.colours)
+            if self.kinds[name] in PROPAGATORS:  # the columns of one spin, a spin of each
+                return spec.colours * spec.format.spinor_bytes(1, spec.colours)
             return spec.format.links.link_bytes(spec.reals_of(self.kinds[name]))
 
         total = sum(size(name) for name, *_ in moved)
@@ -319,6 +309,12 @@ class Expression(Operator):
             )
         if "spins" in self.axes and not spec.spins:
             raise SpecError(f"{self.name} works on spinors of any kind; its row needs spins = [4] or [1]")
+        for kind in PROPAGATORS.keys() & set(self.kinds.values()):
+            if (spec.precision, spec.spins, spec.colours) != ("double", PROPAGATORS[kind], 3):
+                raise SpecError(
+                    f'{self.name} contracts propagators; its row needs precision = ["double"], '
+                    f"spins = [{PROPAGATORS[kind]}] and three colours"
+                )
         if spec.links and spec.storage.temporal:
             raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
         return [
@@ -372,7 +368,7 @@ class Expression(Operator):
             colours=spec.colours,
         )
         if self.sums:
-            statements.add_up([v for *_, v in results])
+            statements.add_up([(n, v) for _, n, v in results])
             return {"title": title, "lines": statements.lines}
         stores = []
         if self.schedule.together:
@@ -382,6 +378,9 @@ class Expression(Operator):
             if self.kinds[name] in SPINORS:
                 rhs = statements.right_hand_side(number)
                 stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, {rhs}, {code});")
+            elif self.kinds[name] in PROPAGATORS:
+                ends = f"{number // 4}, {number % 4}"
+                statements.lines.append(f"store_element<Spinors>(a.{self.operands[name]}, x, {ends}, {code});")
             else:
                 view = "Links" if self.kinds[name] == "links" else "Matrices"
                 where = f"a.{self.operands[name]}, x.place, x.parity, {cpp_direction(number)}"
@@ -397,3 +396,8 @@ class Expression(Operator):
 @cache
 def _flops(operator: Expression, spins: int, basis: Basis | None, colours: int) -> int:
     return sum(flops(v, spins, basis, colours) for v in operator._values) + operator.sums
+
+
+def _parts(result: Node) -> int:
+    """Real numbers that a sum has."""
+    return 2 if result.op == "totals" else 1

@@ -87,6 +87,7 @@ const DomainPointer& domain_of(std::span<const ExpressionArgument> arguments) {
 std::string described(const ExpressionArgument& a) {
   if (a.is_number()) return a.number().imag() == 0 ? "a real number" : "a complex number";
   if (const LatticeDirection* d = a.direction()) return fmt::format("direction {}", d->mu);
+  if (const GammaProduct* g = a.gamma()) return fmt::format("gamma product {}", g->number);
   if (const LinkField* u = a.links())
     return fmt::format("a link field of {} in {}, {}", u->domain().lattice().text(), u->precision().name,
                        u->storage().name);
@@ -139,6 +140,10 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     if (a.direction() == nullptr) return "it must be a direction";
     return a.direction()->mu >= 0 && a.direction()->mu < directions ? "" : "directions are 0 to 3";
   }
+  if (p.is_gamma()) {
+    if (a.gamma() == nullptr) return "it must be a product of gamma matrices";
+    return a.gamma()->number >= 0 && a.gamma()->number < 16 ? "" : "products are 0 to 15";
+  }
   if (!a.is_field()) return "it must be a field";
   if (!alike(*domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
@@ -146,6 +151,8 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     if (f->precision().name != k.precision || f->components() != Components(k.spins, k.colours))
       return fmt::format("spinor fields must share precision and colour vectors; this kernel is for {} of {} colours",
                          k.spins, k.colours);
+    if (p.is_propagator() && f->rhs() != 3 * k.spins)
+      return fmt::format("its right-hand sides must be the {} columns of a propagator", 3 * k.spins);
     if (f->rhs() != kind.rhs && (f->rhs() > 1 || p.is_output() || f->precision().norm))
       return "spinor fields must share right-hand sides, or have one that serves for all, in double or single";
     if (kind.rhs % p.flavours != 0) return fmt::format("its right-hand sides must be multiples of {}", p.flavours);
@@ -217,6 +224,8 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
     const ExpressionParameter& p = parameters[n];
     if (const LatticeDirection* direction = arguments[n].direction()) {
       a.direction += direction->mu * int(place), place *= directions;
+    } else if (const GammaProduct* gamma = arguments[n].gamma()) {
+      a.direction += gamma->number * int(place), place *= directions * directions;
     } else if (p.is_number()) {
       set_number(a, p.operand, arguments[n].number());
     } else if (const LinkField* links = arguments[n].links()) {
@@ -332,15 +341,21 @@ std::vector<ExpressionParameter> parameters_of(const Device& device, std::string
   return parameters_of(find(device.kernels(), {.operation = expression, .precision = "double"}));
 }
 
-std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> inputs,
-                             std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
+namespace {
+
+/// Runs an expression; gives what its sites add to its sums, if it has some.
+std::optional<SiteSums> launched(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                                 std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
   std::vector<ExpressionArgument> arguments(inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), outputs.begin(), outputs.end());
   const Kind kind = kind_of(arguments);
   if (kind.domain == nullptr) throw UsageError(fmt::format("{} was given no field", expression));
+  const DomainPointer& home = domain_of(arguments);
+  const int element_bytes = find_precision(kind.precision).element_bytes;
   const Kernel& kernel = kernel_for(expression, arguments, kind, settings.basis);
   constexpr int most_sums = 64;
-  if (KernelRehearsal::under_way() && kernel.signature.empty()) return std::vector<double>(most_sums);
+  if (KernelRehearsal::under_way() && kernel.signature.empty())
+    return SiteSums(home, home->lanes(element_bytes), most_sums, 1);
   if (kernel.family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
   const auto parameters = parameters_of(kernel);
   check(kernel, parameters, arguments);
@@ -348,24 +363,38 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
       std::count_if(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_output(); });
   if (written != std::ptrdiff_t(outputs.size()))
     throw UsageError(fmt::format("{} writes {} fields, {} were given as outputs", expression, written, outputs.size()));
-  const int element_bytes = find_precision(kind.precision).element_bytes;
   const BorderedPart* part = kind.domain->bordered(depth_of(parameters), element_bytes, expression);
   const auto fields = part != nullptr ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
-  const DomainPointer &domain = domain_of(fields), &home = domain_of(arguments);
+  const DomainPointer& domain = domain_of(fields);
   std::optional<SiteSums> sums;
-  if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, kind.rhs);
+  const int rhs = sums_up(parameters) ? 1 : kind.rhs;
+  if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, rhs);
   Arguments a = expression_arguments(kernel, fields);
   a.hops = hops_of(domain->lattice(), {1, 1, 1, 1}, settings.boundary);
   if (sums) a.out = sums->operand();
   if (part != nullptr) part->restrict(a);
   domain->device().run(kernel, a);
   take_results(part, std::span(fields).last(outputs.size()), outputs);
-  if (!sums) return {};
-  const auto result = [&](const SiteSums& all) { return settings.largest ? all.largest() : all.totals(); };
-  if (part == nullptr) return result(*sums);
-  const SiteSums cut(home, home->lanes(element_bytes), kernel.sums, kind.rhs);
+  if (!sums || part == nullptr) return sums;
+  SiteSums cut(home, home->lanes(element_bytes), kernel.sums, rhs);
   part->cut(sums->stored(), cut.stored());
-  return result(cut);
+  return cut;
+}
+
+}  // namespace
+
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                             std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
+  const std::optional<SiteSums> sums = launched(expression, inputs, outputs, settings);
+  if (!sums) return {};
+  return settings.largest ? sums->largest() : sums->totals();
+}
+
+SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                   const ExpressionSettings& settings) {
+  std::optional<SiteSums> sums = launched(expression, inputs, {}, settings);
+  if (!sums) throw UsageError(fmt::format("{} adds nothing up", expression));
+  return std::move(*sums);
 }
 
 }  // namespace quarksmith

@@ -9,12 +9,19 @@
 #include <vector>
 
 #include "runtime/fields/field.hpp"
+#include "runtime/fields/site_sums.hpp"
 
 namespace quarksmith {
 
 /// A direction of the lattice given to an expression: 0 to 3 for x, y, z, t.
 struct LatticeDirection {
   int mu;
+};
+
+/// A product of gamma matrices given to an expression: gamma_x^b0 gamma_y^b1 gamma_z^b2 gamma_t^b3 of a number with
+/// these bits.
+struct GammaProduct {
+  int number;
 };
 
 /// A field that an expression writes.
@@ -38,6 +45,7 @@ class ExpressionArgument {
   ExpressionArgument(double number) : value_(Complex64(number)) {}
   ExpressionArgument(Complex64 number) : value_(number) {}
   ExpressionArgument(LatticeDirection direction) : value_(direction) {}
+  ExpressionArgument(GammaProduct gamma) : value_(gamma) {}
   ExpressionArgument(const ExpressionOutput& out) {
     if (out.links() != nullptr)
       value_ = out.links();
@@ -50,6 +58,7 @@ class ExpressionArgument {
   bool is_number() const { return std::holds_alternative<Complex64>(value_); }
   Complex64 number() const { return std::get<Complex64>(value_); }
   const LatticeDirection* direction() const { return std::get_if<LatticeDirection>(&value_); }
+  const GammaProduct* gamma() const { return std::get_if<GammaProduct>(&value_); }
   bool is_field() const { return links() != nullptr || spinors() != nullptr; }
 
  private:
@@ -58,23 +67,28 @@ class ExpressionArgument {
     const T* found = std::get_if<T>(&value_);
     return found == nullptr ? nullptr : *found;
   }
-  std::variant<const LinkField*, const SpinorField*, Complex64, LatticeDirection> value_ = Complex64(0);
+  std::variant<const LinkField*, const SpinorField*, Complex64, LatticeDirection, GammaProduct> value_ = Complex64(0);
 };
 
 /// One field, number or direction of an expression, from Kernel::signature.
 struct ExpressionParameter {
   std::string_view name;
-  std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, scalars, phases, real, complex, direction
-  std::string_view operand;  ///< member of Arguments; the place among the directions
+  /// spinor, fermion, propagator, staggered_propagator, links, matrices, algebra, scalars, phases, real, complex,
+  /// direction, gamma
+  std::string_view kind;
+  std::string_view operand;  ///< member of Arguments; half the bits of Arguments::direction that are others'
   /// out: it is written; some: in some directions; apart: read where something else is written; each: a kernel that
   /// writes matrices adds up over its right-hand sides; here
   std::string_view flag;
   int flavours = 1;   ///< consecutive right-hand sides of spinors that belong together
   BorderDepth reach;  ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
-  bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
+  /// Whether the right-hand sides of a spinor field are the columns of a matrix.
+  bool is_propagator() const { return kind == "propagator" || kind == "staggered_propagator"; }
+  bool is_spinor() const { return kind == "spinor" || kind == "fermion" || is_propagator(); }
   bool is_direction() const { return kind == "direction"; }
-  bool is_field() const { return !is_number() && !is_direction(); }
+  bool is_gamma() const { return kind == "gamma"; }
+  bool is_field() const { return !is_number() && !is_direction() && !is_gamma(); }
   bool is_output() const { return flag == "out" || flag == "some"; }
   bool reaches_beyond() const { return reach != BorderDepth{}; }
 };
@@ -108,6 +122,13 @@ inline std::vector<double> evaluate(std::string_view expression, std::initialize
                                     const ExpressionSettings& settings = {}) {
   return evaluate(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()),
                   settings);
+}
+/// What each site adds to its sums, of an expression that adds up. As above.
+SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                   const ExpressionSettings& settings = {});
+inline SiteSums site_sums(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
+                          const ExpressionSettings& settings = {}) {
+  return site_sums(expression, std::span(inputs.begin(), inputs.size()), settings);
 }
 /// The parameters of an expression in the order of a call, whatever its precision and storage.
 /// \throws MissingKernel this build has no such kernel.

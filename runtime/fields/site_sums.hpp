@@ -2,12 +2,16 @@
 /// Sums over the sites of a lattice, whose bits do not depend on how it is spread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/memory_order.hpp"
 
 namespace quarksmith {
+
+/// Units of which sums of so many terms of at most sqrt(2) `largest` are exact.
+SumUnits units_for(double largest, double terms);
 
 /// What every site of a part adds to the sums of a lattice expression, in the memory of its device
 /// (runtime/kernels/site_values.hpp).
@@ -16,11 +20,17 @@ class SiteSums {
   /// \param lanes as of the fields from which the numbers are made.
   SiteSums(DomainPointer domain, int lanes, int sums, int rhs);
 
+  int sums() const { return sums_; }
+  const Lattice& lattice() const { return domain_->lattice(); }
   /// Of both parities.
   Operand operand() const;
   StoredSites stored() const;
   /// Number n of right-hand side r, added up over all ranks, at r * sums + n. Collective.
   std::vector<double> totals() const;
+  /// Sums over time slices with phases, of pairs of numbers (2 k, 2 k + 1) as complex ones: [right-hand side][t of the
+  /// whole lattice][momentum][k]. \param phases of all sites of a slice of this part, [momentum][x fastest]. The same
+  /// bits for any number of ranks and threads. Collective; all ranks get the same.
+  std::vector<Complex64> over_slices(std::span<const Complex64> phases) const;
   /// The largest |value| of a site, in the same order. Collective.
   std::vector<double> largest() const;
 
@@ -29,6 +39,8 @@ class SiteSums {
   template <class Visit>
   void for_each(const Visit& visit) const;
   MemoryOrder order() const;
+  /// Where the first number of each site lies.
+  std::vector<long long> places() const;
 
   DomainPointer domain_;
   int lanes_, sums_, rhs_;

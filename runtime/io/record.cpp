@@ -1,8 +1,13 @@
 #include "runtime/io/record.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/io/file.hpp"
@@ -89,20 +94,38 @@ RecordArray read_array(hid_t group, const std::string& name, const std::string& 
   return array;
 }
 
-/// The bytes before the seal. \throws Error they do not match it.
-std::string unsealed(const std::filesystem::path& path) {
+/// The SHA-256 of a file's bytes up to some place.
+std::string sum_of(const InputFile& file, std::uint64_t bytes) {
+  Sha256 sum;
+  for (std::uint64_t at = 0; at < bytes; at += memory_step) {
+    const Bytes part = file.read(at, std::min<std::uint64_t>(memory_step, bytes - at), "the records");
+    sum.add({reinterpret_cast<const char*>(part.data()), part.size()});
+  }
+  return sum.text();
+}
+
+/// \throws Error a file does not match its seal.
+void check_seal(const std::filesystem::path& path) {
   const InputFile file(path);
-  const auto damaged = [&] {
-    return Error(
+  const bool sealed = file.size() >= record_seal && !file.unpacked();
+  const Bytes seal = sealed ? file.read(file.size() - record_seal, record_seal, "the seal") : Bytes();
+  if (!sealed ||
+      std::string(seal.begin(), seal.end()) != sum_of(file, file.size() - record_seal) + std::string(record_mark))
+    throw Error(
         fmt::format("{}: does not match its seal: it is damaged, or no file of `quarksmith measure`", path.string()));
-  };
-  if (file.size() < record_seal) throw damaged();
-  const Bytes all = file.read(0, file.size(), "the records");
-  std::string text(all.begin(), all.end());
-  const std::string seal = text.substr(text.size() - record_seal);
-  text.resize(text.size() - record_seal);
-  if (seal != sha256(text) + std::string(record_mark)) throw damaged();
-  return text;
+}
+
+/// Ends a file with its seal, all of it on the disk.
+void append_seal(const std::string& path) {
+  const std::string seal = [&] {
+    const InputFile file(path);
+    return sum_of(file, file.size()) + std::string(record_mark);
+  }();
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool fine = file >= 0 && write(file, seal.data(), seal.size()) == static_cast<ssize_t>(seal.size()) &&
+                    (fsync(file) == 0 || errno == EINVAL);
+  const std::string why = std::strerror(errno);
+  if ((file >= 0 && close(file) != 0) || !fine) throw Error(fmt::format("{}: cannot be written: {}", path, why));
 }
 
 }  // namespace
@@ -135,21 +158,67 @@ std::string RecordFile::bytes() && {
   return all + sha256(all) + std::string(record_mark);
 }
 
-Records read_records(const std::filesystem::path& path) {
+struct RecordReader::Parts {
+  std::string name;
+  Handle file;
+  Provenance attributes;
+  std::vector<std::string> names;
+};
+
+RecordReader::RecordReader(const std::filesystem::path& path) : parts_(std::make_unique<Parts>()) {
   hdf5::quiet();
-  std::string image = unsealed(path);
-  const std::string name = path.string();
-  const Handle access = in_memory();
-  check(H5Pset_file_image(access, image.data(), image.size()), name);
-  // An image is opened under a name of which there is no file.
-  const Handle file(H5Fopen((name + ": image").c_str(), H5F_ACC_RDONLY, access), H5Fclose, name);
-  Records all{hdf5::attributes(file, name), {}};
-  for (const std::string& member : members_of(file, name)) {
-    const Handle group(H5Gopen2(file, member.c_str(), H5P_DEFAULT), H5Gclose, name);
-    Record& record = all.records.emplace_back(Record{member, hdf5::attributes(group, name), {}});
-    for (const std::string& array : members_of(group, name)) record.arrays.push_back(read_array(group, array, name));
-  }
+  check_seal(path);
+  parts_->name = path.string();
+  parts_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, parts_->name);
+  parts_->attributes = hdf5::attributes(parts_->file, parts_->name);
+  parts_->names = members_of(parts_->file, parts_->name);
+}
+RecordReader::~RecordReader() = default;
+RecordReader::RecordReader(RecordReader&&) noexcept = default;
+
+const Provenance& RecordReader::attributes() const { return parts_->attributes; }
+const std::vector<std::string>& RecordReader::names() const { return parts_->names; }
+
+Record RecordReader::read(const std::string& name) const {
+  const Handle group(H5Gopen2(parts_->file, name.c_str(), H5P_DEFAULT), H5Gclose, parts_->name);
+  Record record{name, hdf5::attributes(group, parts_->name), {}};
+  for (const std::string& array : members_of(group, parts_->name))
+    record.arrays.push_back(read_array(group, array, parts_->name));
+  return record;
+}
+
+Records read_records(const std::filesystem::path& path) {
+  const RecordReader file(path);
+  Records all{file.attributes(), {}};
+  for (const std::string& name : file.names()) all.records.push_back(file.read(name));
   return all;
+}
+
+void join_records(Output& output, const Provenance& attributes,
+                  const std::map<std::string, std::filesystem::path>& where) {
+  output.communicator().together([&] {
+    if (output.communicator().rank() != 0) return;
+    hdf5::quiet();
+    close(output.create());
+    const std::string path = output.temporary().string();
+    try {
+      Handle joined(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, timeless(H5P_FILE_CREATE), H5P_DEFAULT), H5Fclose, path);
+      put_attributes(joined, attributes);
+      std::filesystem::path opened;
+      std::optional<RecordReader> from;
+      for (const auto& [name, file] : where) {
+        if (file != opened) from.emplace(opened = file);
+        check(H5Ocopy(from->parts_->file, name.c_str(), joined, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), path);
+      }
+      check(H5Fflush(joined, H5F_SCOPE_GLOBAL), path);
+      joined.close(path);
+      append_seal(path);
+    } catch (...) {
+      output.discard();
+      throw;
+    }
+  });
+  output.publish();
 }
 
 bool is_record_file(const std::filesystem::path& path) {

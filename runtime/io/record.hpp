@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +45,25 @@ class RecordFile {
   std::unique_ptr<Parts> parts_;
 };
 
+/// A file of records: checked as a whole, then read record by record.
+class RecordReader {
+ public:
+  /// \throws Error it cannot be read, or does not match its seal: it is damaged.
+  explicit RecordReader(const std::filesystem::path& path);
+  ~RecordReader();
+  RecordReader(RecordReader&&) noexcept;
+
+  const Provenance& attributes() const;
+  /// Of its records, in order.
+  const std::vector<std::string>& names() const;
+  Record read(const std::string& name) const;
+
+ private:
+  friend void join_records(Output&, const Provenance&, const std::map<std::string, std::filesystem::path>&);
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
 /// A file of records that was read.
 struct Records {
   Provenance attributes;
@@ -52,5 +73,11 @@ struct Records {
 Records read_records(const std::filesystem::path& path);
 /// Whether a file ends as files of records do.
 bool is_record_file(const std::filesystem::path& path);
+
+/// Writes a file of records that are in others and publishes it; none of them is ever held as a whole. For rank 0, but
+/// collective. \param where the file of each record by its name. \throws Error one of them is damaged, the disk is full
+/// or fails; an earlier file is as it was.
+void join_records(Output& output, const Provenance& attributes,
+                  const std::map<std::string, std::filesystem::path>& where);
 
 }  // namespace quarksmith

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -53,23 +54,50 @@ void add_block(std::array<std::uint32_t, 8>& state, const unsigned char* block, 
   for (int n = 0; n < 8; ++n) state[n] += sums[n];
 }
 
+constexpr std::size_t block_bytes = 64;
+
+const Constants& constants() {
+  static const Constants all;
+  return all;
+}
+
+void add_blocks(std::array<std::uint32_t, 8>& state, std::string_view bytes) {
+  for (std::size_t at = 0; at + block_bytes <= bytes.size(); at += block_bytes)
+    add_block(state, reinterpret_cast<const unsigned char*>(bytes.data()) + at, constants().cube);
+}
+
 }  // namespace
 
-std::string sha256(std::string_view bytes) {
-  static const Constants constants;
-  std::array<std::uint32_t, 8> state = constants.square;
-  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  const std::size_t whole = bytes.size() / 64;
-  for (std::size_t n = 0; n < whole; ++n) add_block(state, data + 64 * n, constants.cube);
-  std::string last(bytes.substr(64 * whole));
-  last += '\x80';
+Sha256::Sha256() : state_(constants().square) {}
+
+void Sha256::add(std::string_view bytes) {
+  size_ += bytes.size();
+  if (!rest_.empty()) {
+    const std::size_t missing = std::min(block_bytes - rest_.size(), bytes.size());
+    rest_ += bytes.substr(0, missing);
+    bytes.remove_prefix(missing);
+    if (rest_.size() < block_bytes) return;
+    add_blocks(state_, rest_);
+  }
+  add_blocks(state_, bytes);
+  rest_ = bytes.substr(bytes.size() / block_bytes * block_bytes);
+}
+
+std::string Sha256::text() const {
+  std::array<std::uint32_t, 8> state = state_;
+  std::string last = rest_ + '\x80';
   last.resize(last.size() <= 56 ? 56 : 120);
-  for (int shift = 56; shift >= 0; shift -= 8) last += static_cast<char>(std::uint64_t(bytes.size()) * 8 >> shift);
-  for (std::size_t at = 0; at < last.size(); at += 64)
-    add_block(state, reinterpret_cast<const unsigned char*>(last.data()) + at, constants.cube);
+  for (int shift = 56; shift >= 0; shift -= 8) last += static_cast<char>(size_ * 8 >> shift);
+  add_blocks(state, last);
   std::string text;
   for (const std::uint32_t word : state) text += fmt::format("{:08x}", word);
   return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 sum;
+  sum.add(bytes);
+  return sum.text();
 }
 
 }  // namespace quarksmith

@@ -33,6 +33,25 @@ struct SiteNumbers {
   long long count() const { return rows * row; }
 };
 
+/// Complex numbers that each site has, by time slices.
+struct SliceNumbers {
+  const double* data = nullptr;
+  const long long* first = nullptr;  ///< where the first number of each site lies, slice by slice; memory of the device
+  int slices = 0, sites = 0;         ///< of a slice
+  int count = 0;                     ///< numbers of a site
+  long long stride = 0;              ///< doubles from one of them to the next
+  int imaginary = 1;                 ///< from the real to the imaginary part
+
+  QUARKSMITH_ANYWHERE long long results() const { return static_cast<long long>(slices) * count; }
+};
+
+/// What makes sums of doubles exact, whatever their order: a number x of at most `limit` is cut into a multiple of a
+/// unit, (x + first) - first, one of a smaller unit, likewise with `second`, and what both leave is dropped (J. Demmel
+/// and H. D. Nguyen, ARITH 21 (2013) 163).
+struct SumUnits {
+  double first = 0, second = 0;
+};
+
 /// A site of one field that becomes one of another.
 struct SitePair {
   int to, from;  ///< slots

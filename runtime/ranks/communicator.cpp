@@ -75,6 +75,13 @@ double Communicator::largest(double value) {
   return *std::max_element(all.begin(), all.end());
 }
 
+void Communicator::largest(std::span<double> values) {
+  if (size() == 1) return;
+  std::vector<double> all(values.size() * static_cast<std::size_t>(size()));
+  all_gather(values.data(), values.size_bytes(), all.data());
+  for (std::size_t n = 0; n < all.size(); ++n) values[n % values.size()] = std::max(values[n % values.size()], all[n]);
+}
+
 std::uint32_t Communicator::exclusive_or(std::uint32_t value) {
   std::uint32_t result = 0;
   for (const std::uint32_t v : gathered(*this, value)) result ^= v;

@@ -80,6 +80,7 @@ class Communicator {
   }
   /// Largest of all ranks.
   double largest(double value);
+  void largest(std::span<double> values);
   /// Exclusive or over the ranks.
   std::uint32_t exclusive_or(std::uint32_t value);
   /// Sum over the ranks modulo 2^64.

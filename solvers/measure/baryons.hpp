@@ -1,39 +1,48 @@
 /// \file
-/// Baryons from the terms of their two-point functions.
+/// Baryons by name: which kernel contracts them (generator/operators/contractions.py), of which quarks.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "solvers/measure/interpolators.hpp"
-#include "solvers/measure/row_matrices.hpp"
+#include "solvers/measure/momenta.hpp"
+#include "solvers/measure/propagator.hpp"
 
 namespace quarksmith {
 
-/// The colour matrix of a quark line on the sites of a row: [3 source + sink].
-using RowColours = std::array<RowNumber, 9>;
+/// A two-point function: a combination of what a kernel gives.
+struct Baryon {
+  std::string name, spin;  ///< `proton`, `up`; Chroma's have no spin
+  std::string_view kernel;
+  /// The propagators of the kernel, by their numbers among the lines of a call.
+  std::vector<int> lines;
+  /// How often each of these occurs.
+  std::vector<int> quarks;
+  double parity = 0;  ///< 1 for upper components, -1 for lower ones; 0 for kernels without the choice
+  std::vector<double> weights;
 
-/// K_cc' = sum of eps_abc eps_a'b'c' A_aa' B_bb'
-void cofactors(const RowColours& a, const RowColours& b, RowColours& k);
-
-/// The quark lines of some terms, each of them once: lines of one propagator are the same.
-class BaryonElements {
- public:
-  explicit BaryonElements(std::span<const Propagator* const> lines);
-  int number_of(QuarkElement e);
-  /// The matrices of all of them, in their order.
-  std::vector<RowColours> load(long long first, int sites) const;
-
- private:
-  std::vector<int> propagator_of_;  ///< by line
-  std::vector<const Propagator*> propagators_;
-  std::vector<QuarkElement> elements_;  ///< `line` is a number of a propagator
-  std::map<QuarkElement, int> numbers_;
+  std::string label() const { return spin.empty() ? name : name + "/" + spin; }
 };
 
+/// Names of all interpolators.
+std::vector<std::string> baryon_names();
+/// The quark lines of one of them, by letters: `ud` of the proton, `12` of Chroma's.
+/// \throws UnknownName there is none of this name.
+std::string lines_of_baryon(const std::string& name);
+/// Its two-point functions, of all spins. \param lines letters of all lines, whose places are the numbers in `lines`.
+/// \throws UnknownName
+std::vector<Baryon> baryons_of(const std::string& name, const std::string& lines);
+
 /// sum_x exp(i p.(x - x0)) of each two-point function, in the order of momentum_sums. \param lines the propagator of
-/// each line. Whatever products occur in several of them are computed once. Collective; all ranks get the same numbers.
-std::vector<Complex64> baryon_sums(std::span<const Propagator* const> lines, std::span<const BaryonTerms> baryons,
-                                   const MomentumPhases& phases, Communicator& communicator = *Communicator::self());
+/// each line. What one kernel gives of the same propagators is contracted once. Collective; all ranks get the same.
+std::vector<Complex64> baryon_sums(std::span<const Propagator* const> lines, std::span<const Baryon> baryons,
+                                   const MomentumPhases& phases);
+
+/// gamma_5 conj(F phase), F the derivative by the propagator of a line: of all quarks of that line.
+/// \param phase as of phases_at, of the conjugate.
+Propagator baryon_source(std::span<const Propagator* const> lines, const Baryon& baryon, int line,
+                         const LinkField& phase);
 
 }  // namespace quarksmith

@@ -1,7 +1,7 @@
 #include "solvers/measure/disconnected.hpp"
 
+#include "runtime/fields/expression.hpp"
 #include "solvers/measure/source.hpp"
-#include "solvers/measure/spin_matrix.hpp"
 
 namespace quarksmith {
 
@@ -44,29 +44,18 @@ HostSpinor independent_noise(const Lattice& lattice, std::uint64_t seed, std::ui
   return noise;
 }
 
-void LoopSum::add(const HostSpinor& eta, const HostSpinor& x) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < spins_.size(); ++i)
-    for (int a = 0; a < 4; ++a)
-      for (int b = 0; b < 4; ++b)
-        for (int c = 0; c < 3; ++c) spins_[i][4 * a + b] += std::conj(eta.site[i][3 * a + c]) * x.site[i][3 * b + c];
+void LoopSum::add(const SpinorField& eta, const SpinorField& x) {
+  const std::vector<Complex64> sums =
+      momentum_sums(site_sums("loops", {eta, x}, {.basis = "degrand_rossi"}), phases_);  // part after part
+  all_.resize(sums.size() / static_cast<std::size_t>(x.rhs()));
+  for (std::size_t n = 0; n < sums.size(); ++n) all_[n % all_.size()] += sums[n];
 }
 
-std::vector<Complex64> LoopSum::sums(std::span<const int> gammas, const MomentumPhases& phases,
-                                     Communicator& communicator) const {
-  std::vector<Spin4> matrices;
-  for (const int n : gammas) matrices.push_back(gamma_product(n));
-  const auto values = [&](long long first, int sites, RowNumber* to) {
-    for (int w = 0; w < sites; ++w)
-      for (std::size_t k = 0; k < matrices.size(); ++k) {
-        Complex64 sum = 0;
-        for (int a = 0; a < 4; ++a)
-          for (int b = 0; b < 4; ++b) sum += matrices[k][a][b] * spins_[static_cast<std::size_t>(first + w)][4 * a + b];
-        to[k].re[w] = sum.real();
-        to[k].im[w] = sum.imag();
-      }
-  };
-  return momentum_sums(lattice_, phases, static_cast<int>(gammas.size()), values, communicator);
+std::vector<Complex64> LoopSum::sums(std::span<const int> gammas) const {
+  std::vector<Complex64> some;
+  for (std::size_t n = 0; n < all_.size(); n += 16)
+    for (const int g : gammas) some.push_back(all_[n + static_cast<std::size_t>(g)]);
+  return some;
 }
 
 }  // namespace quarksmith

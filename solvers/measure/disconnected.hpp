@@ -24,18 +24,18 @@ struct Dilution {
 /// Independent roots of unity of order 2 or 4 for all sites, spins and colours. \param number of the noise.
 HostSpinor independent_noise(const Lattice& lattice, std::uint64_t seed, std::uint64_t number, int order);
 
-/// Adds up what the parts of a noise give.
+/// Adds up what the parts of a noise give: eta^+ G x of all sixteen products of gammas.
 class LoopSum {
  public:
-  explicit LoopSum(const Lattice& lattice) : lattice_(lattice), spins_(static_cast<std::size_t>(lattice.sites())) {}
-  void add(const HostSpinor& eta, const HostSpinor& x);
-  /// Of some gammas, numbers of gamma_product, in the order of momentum_sums. Collective.
-  std::vector<Complex64> sums(std::span<const int> gammas, const MomentumPhases& phases,
-                              Communicator& communicator = *Communicator::self()) const;
+  explicit LoopSum(MomentumPhases phases) : phases_(std::move(phases)) {}
+  /// In the basis of propagators. Collective.
+  void add(const SpinorField& eta, const SpinorField& x);
+  /// Of some of them, by their numbers in gamma_product, in the order of momentum_sums.
+  std::vector<Complex64> sums(std::span<const int> gammas) const;
 
  private:
-  Lattice lattice_;
-  std::vector<std::array<Complex64, 16>> spins_;  ///< [4 a + b]: sum over colours of conj(eta_a) x_b
+  MomentumPhases phases_;
+  std::vector<Complex64> all_;
 };
 
 }  // namespace quarksmith

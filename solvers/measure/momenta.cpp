@@ -3,108 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 namespace quarksmith {
 namespace {
-
-/// The different values of a list in order, and the place of each entry among them.
-template <class T>
-std::pair<std::vector<T>, std::vector<int>> distinct(const std::vector<T>& all) {
-  std::vector<T> values = all;
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  std::vector<int> places;
-  for (const T& one : all)
-    places.push_back(static_cast<int>(std::lower_bound(values.begin(), values.end(), one) - values.begin()));
-  return {values, places};
-}
-
-/// Momenta as x, then y, then z are summed: of fewer directions there are fewer different ones.
-struct StagedMomenta {
-  std::vector<int> x;                 ///< n_x
-  std::vector<std::array<int, 2>> y;  ///< n_x, n_y
-  std::vector<Momentum> z;
-  std::vector<int> x_of_y, y_of_z;  ///< places in the lists before
-
-  explicit StagedMomenta(const std::vector<Momentum>& momenta) : z(momenta) {
-    std::vector<std::array<int, 2>> planes;
-    for (const Momentum& p : momenta) planes.push_back({p[0], p[1]});
-    std::tie(y, y_of_z) = distinct(planes);
-    std::vector<int> rows;
-    for (const auto& p : y) rows.push_back(p[0]);
-    std::tie(x, x_of_y) = distinct(rows);
-  }
-};
 
 /// n (x - x0) / L but for whole turns, so that the phase of a site does not depend on how far it is from the origin.
 double turns(const Lattice& lattice, int mu, int n, int x, const Coordinates& origin) {
   const int extent = lattice.global_extent(mu);
   return static_cast<double>(static_cast<long long>(n) * (x + lattice.origin(mu) - origin[mu]) % extent) / extent;
 }
-
-class Summation {
- public:
-  Summation(const Lattice& lattice, const MomentumPhases& phases, int count, const RowValues& values)
-      : lattice_(lattice), origin_(phases.origin), count_(count), values_(values), staged_(phases.momenta) {}
-
-  /// All momenta of one local t and z.
-  std::vector<Complex64> plane(int t, int z) const {
-    const std::size_t count = static_cast<std::size_t>(count_);
-    std::vector<Complex64> planes(staged_.y.size() * count), rows(staged_.x.size() * count);
-    std::vector<RowNumber> values(count);
-    for (int y = 0; y < lattice_.extent(1); ++y) {
-      std::fill(rows.begin(), rows.end(), 0);
-      for (int x = 0; x < lattice_.extent(0); x += row_sites) add_row({x, y, z, t}, values, rows);
-      for (std::size_t n = 0; n < staged_.y.size(); ++n)
-        add(phase(1, staged_.y[n][1], y), &rows[staged_.x_of_y[n] * count], &planes[n * count]);
-    }
-    std::vector<Complex64> all(staged_.z.size() * count);
-    for (std::size_t n = 0; n < staged_.z.size(); ++n)
-      add(phase(2, staged_.z[n][2], z), &planes[staged_.y_of_z[n] * count], &all[n * count]);
-    return all;
-  }
-
- private:
-  /// exp(i p (x - x0)) of one direction; x within this part.
-  Complex64 phase(int mu, int n, int x) const {
-    return std::polar(1.0, 2 * std::numbers::pi * turns(lattice_, mu, n, x, origin_));
-  }
-
-  void add(Complex64 phase, const Complex64* from, Complex64* to) const {
-    const double c = phase.real(), s = phase.imag();
-    for (int k = 0; k < count_; ++k)
-      to[k] += Complex64(c * from[k].real() - s * from[k].imag(), c * from[k].imag() + s * from[k].real());
-  }
-
-  void add_row(const Coordinates& first, std::vector<RowNumber>& values, std::vector<Complex64>& rows) const {
-    const int sites = std::min(row_sites, lattice_.extent(0) - first[0]);
-    std::fill(values.begin(), values.end(), RowNumber());
-    values_(lattice_.index(first), sites, values.data());
-    for (std::size_t n = 0; n < staged_.x.size(); ++n) {
-      RowNumber phases;
-      for (int w = 0; w < sites; ++w) {
-        const Complex64 z = phase(0, staged_.x[n], first[0] + w);
-        phases.re[w] = z.real();
-        phases.im[w] = z.imag();
-      }
-      for (int k = 0; k < count_; ++k) {
-        double re = 0, im = 0;
-        for (int w = 0; w < row_sites; ++w) {
-          re += phases.re[w] * values[k].re[w] - phases.im[w] * values[k].im[w];
-          im += phases.re[w] * values[k].im[w] + phases.im[w] * values[k].re[w];
-        }
-        rows[n * count_ + k] += Complex64(re, im);
-      }
-    }
-  }
-
-  const Lattice& lattice_;
-  Coordinates origin_;
-  int count_;
-  const RowValues& values_;
-  StagedMomenta staged_;
-};
 
 }  // namespace
 
@@ -136,24 +43,30 @@ std::vector<Momentum> equivalents_of(const Momentum& p) {
       all.push_back(q);
     }
   } while (std::next_permutation(order.begin(), order.end()));
-  return distinct(all).first;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
-std::vector<Complex64> momentum_sums(const Lattice& lattice, const MomentumPhases& phases, int count,
-                                     const RowValues& values, Communicator& communicator) {
-  const Summation summation(lattice, phases, count, values);
-  const int slices = lattice.extent(3), planes = lattice.extent(2);
-  const std::size_t each = phases.momenta.size() * static_cast<std::size_t>(count);
-  std::vector<std::vector<Complex64>> parts(static_cast<std::size_t>(slices) * planes);
-#pragma omp parallel for schedule(dynamic)
-  for (int n = 0; n < slices * planes; ++n) parts[n] = summation.plane(n / planes, n % planes);
-  std::vector<Complex64> sums(static_cast<std::size_t>(lattice.global_extent(3)) * each);
-  for (int n = 0; n < slices * planes; ++n) {  // in a fixed order
-    Complex64* to = &sums[(lattice.origin(3) + n / planes) * each];
-    for (std::size_t k = 0; k < each; ++k) to[k] += parts[n][k];
+std::vector<Complex64> momentum_sums(const SiteSums& numbers, const MomentumPhases& phases) {
+  const Lattice& l = numbers.lattice();
+  const auto sites = static_cast<std::size_t>(l.space_sites());
+  std::vector<Complex64> turns(phases.momenta.size() * sites);
+#pragma omp parallel for schedule(static)
+  for (std::size_t n = 0; n < turns.size(); ++n)
+    turns[n] = phase_at(l, l.coordinates(static_cast<long long>(n % sites)), phases.momenta[n / sites], phases.origin);
+  return numbers.over_slices(turns);
+}
+
+LinkField phases_at(const DomainPointer& domain, int time, const Momentum& p, const Coordinates& origin) {
+  const Lattice& l = domain->lattice();
+  HostGauge numbers(l, 1);
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < l.sites(); ++i) {
+    const Coordinates x = l.coordinates(i);
+    numbers.link(i, 0)[0] = x[3] + l.origin(3) == time ? phase_at(l, x, p, origin) : 0.0;
   }
-  communicator.sum({reinterpret_cast<double*>(sums.data()), 2 * sums.size()});
-  return sums;
+  return upload(numbers, domain, find_precision("double"), full_storage(1));
 }
 
 }  // namespace quarksmith

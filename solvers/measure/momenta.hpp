@@ -3,10 +3,10 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <vector>
 
 #include "runtime/fields/field.hpp"
+#include "runtime/fields/site_sums.hpp"
 
 namespace quarksmith {
 
@@ -21,26 +21,19 @@ std::vector<Momentum> equivalents_of(const Momentum& p);
 /// exp(i p.(x - x0)). \param x within this part; the origin is of the whole lattice.
 Complex64 phase_at(const Lattice& lattice, const Coordinates& x, const Momentum& p, const Coordinates& origin);
 
-/// Sites of a row along x that contractions work on together, a number of each.
-inline constexpr int row_sites = 8;
-/// A number at each of these sites.
-struct RowNumber {
-  double re[row_sites] = {}, im[row_sites] = {};
-};
-
 /// Momenta, and the site from which their phases exp(i p.(x - x0)) count.
 struct MomentumPhases {
   std::vector<Momentum> momenta;
   Coordinates origin{};
 };
 
-/// Sets `count` numbers for each of `sites` sites of a row, the first of which has a lexicographic number; others are
-/// 0.
-using RowValues = std::function<void(long long first, int sites, RowNumber* values)>;
+/// What sites give to pairs of sums (runtime/fields/expression.hpp: site_sums), as complex numbers: sums[(t momenta +
+/// p) count + k] = sum over space of exp(i p.(x - x0)) times number k, t of the whole lattice, from its first slice on;
+/// one right-hand side after the other. The same bits for any number of threads and ranks. Collective; all ranks get
+/// the same.
+std::vector<Complex64> momentum_sums(const SiteSums& numbers, const MomentumPhases& phases);
 
-/// sums[(t momenta + p) count + k] = sum over space of exp(i p.(x - x0)) times value k, t of the whole lattice, from
-/// its first slice on. The same bits for any number of threads. Collective; all ranks get the same numbers.
-std::vector<Complex64> momentum_sums(const Lattice& lattice, const MomentumPhases& phases, int count,
-                                     const RowValues& values, Communicator& communicator = *Communicator::self());
+/// exp(i p.(x - x0)) at one time of the whole lattice, 0 elsewhere, as a field of numbers.
+LinkField phases_at(const DomainPointer& domain, int time, const Momentum& p, const Coordinates& origin);
 
 }  // namespace quarksmith

@@ -1,38 +1,16 @@
 /// \file
-/// Quark propagators on the host, and the correlators that are made of them.
+/// Columns of quark propagators, and the correlators that are made of them.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "runtime/fields/field.hpp"
 #include "runtime/listed.hpp"
+#include "solvers/measure/propagator.hpp"
 
 namespace quarksmith {
-
-/// S(x; source): at each site a 12x12 matrix; element [3 s + c][3 s' + c'] is sink spin s, colour c, source spin s',
-/// colour c'. DeGrand-Rossi basis, lexicographic sites.
-struct Propagator {
-  Lattice lattice;
-  std::vector<std::array<HostSite, 12>> site;  ///< site[x][column][row], column = 3 s' + c'
-  explicit Propagator(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
-  /// Takes the solution for one source spin and colour.
-  void set_column(int spin, int colour, const HostSpinor& solution);
-  void get_column(int column, HostSpinor& solution) const;
-};
-
-/// The same of staggered quarks: at each site three columns, the solutions for the colours of the source.
-struct StaggeredPropagator {
-  using Column = std::array<Complex64, 3>;
-  Lattice lattice;
-  std::vector<std::array<Column, 3>> site;  ///< site[x][source colour][sink colour]
-  explicit StaggeredPropagator(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
-  /// Takes the solution for a source colour: the first colour vector of each site.
-  void set_column(int colour, const HostSpinor& solution);
-};
 
 /// Sums of |psi|^2 over the sites of each t of the whole lattice. The ranks that hold its parts call this together.
 std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator = *Communicator::self());
@@ -40,15 +18,15 @@ std::vector<double> slice_norms(const HostSpinor& column, Communicator& communic
 /// What correlators are made of.
 struct QuarkColumns {
   /// \param masses of staggered quarks; none: Dirac quarks.
-  QuarkColumns(const Lattice& lattice, std::vector<double> masses);
+  QuarkColumns(const DomainPointer& domain, std::vector<double> masses);
 
   /// Takes column n = 3 a + colour, `a` a spin or the number of a mass, as the sink leaves it.
   void take(int n, const HostSpinor& column);
+  bool staggered() const { return !masses.empty(); }
   bool has_midpoints() const { return norms.size() == 12; }
+  const Lattice& lattice() const { return quarks[0].lattice(); }
 
-  Lattice lattice;
-  std::optional<Propagator> dirac;
-  std::vector<StaggeredPropagator> staggered;  ///< by mass
+  std::vector<Propagator> quarks;  ///< one of Dirac quarks; by mass
   std::vector<double> masses;
   /// slice_norms of columns of domain-wall quarks before a sink: half-way in the fifth dimension, and on the walls.
   struct Norms {
@@ -57,7 +35,6 @@ struct QuarkColumns {
   std::map<int, Norms> norms;
   int source_t = 0;          ///< from where t counts
   Complex64 time_phase = 1;  ///< of the boundary
-  Communicator* communicator = Communicator::self().get();
 };
 
 /// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.

@@ -9,24 +9,32 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "solvers/measure/baryons.hpp"
 #include "solvers/measure/correlators.hpp"
-#include "solvers/measure/interpolators.hpp"
 
 namespace quarksmith {
 
-/// F of mesons (meson_sums) by S1, from S2.
-Propagator meson_derivative(const Propagator& s2, const GammaPair& gammas);
-/// F of a baryon by the propagator of one of its lines: of all quarks of that line.
-Propagator baryon_derivative(std::span<const Propagator* const> lines, const BaryonTerms& baryon, int line);
+/// Where the sink is, and its momentum.
+struct SinkPlace {
+  int time;  ///< of the whole lattice
+  Momentum momentum;
+  Coordinates origin;
+};
 
-/// F becomes the source of X: gamma_5 conj(F exp(i p.(x - x0))) at one time of the whole lattice, 0 elsewhere.
-/// \return sum of exp(i p.(x - x0)) F S there: so many times the two-point function as quarks are on the line.
-/// Collective.
-Complex64 make_sequential_source(Propagator& f, const Propagator& s, int time, const Momentum& p,
-                                 const Coordinates& origin, Communicator& communicator = *Communicator::self());
+/// gamma_5 conj(F exp(i p.(x - x0))) at the sink, 0 elsewhere, and the sum of exp(i p.(x - x0)) F S there: so many
+/// times the two-point function as quarks are on the line.
+struct SinkSource {
+  Propagator source;
+  Complex64 two_point;
+};
+/// Of mesons (meson_sums), by S1. Collective.
+SinkSource sequential_source(const Propagator& s1, const Propagator& s2, const GammaPair& gammas,
+                             const SinkPlace& sink);
+/// Of a baryon, by the propagator of one of its lines. Collective.
+SinkSource sequential_source(std::span<const Propagator* const> lines, const Baryon& baryon, int line,
+                             const SinkPlace& sink);
 
 /// A current psibar G psi, or the conserved vector current of the Wilson operator,
 /// 1/2 [psibar(y + mu) (1 + gamma_mu) U_mu(y)^+ psi(y) - psibar(y) (1 - gamma_mu) U_mu(y) psi(y + mu)].
@@ -42,19 +50,13 @@ Current current_named(const std::string& name);
 std::vector<std::string> current_names();
 
 /// sum_y exp(i q.(y - x0)) C3(y) of local currents, in the order of momentum_sums; of conserved ones with `mu` their
-/// direction, for which `ahead` has U_mu(y) X(y + mu) and U_mu(y) S(y + mu).
+/// direction, for which `ahead` has U_mu(y) X(y + mu) and U_mu(y) S(y + mu). Collective.
 struct AheadPropagators {
   const Propagator *x, *s;
 };
 std::vector<Complex64> three_point_sums(const Propagator& x, const Propagator& s, std::span<const Current> currents,
-                                        const MomentumPhases& phases,
-                                        Communicator& communicator = *Communicator::self());
+                                        const MomentumPhases& phases);
 std::vector<Complex64> conserved_three_point_sums(const Propagator& x, const Propagator& s,
-                                                  const AheadPropagators& ahead, int mu, const MomentumPhases& phases,
-                                                  Communicator& communicator = *Communicator::self());
-
-/// U_mu(x) S(x + mu), with the phase of hops over the boundary. \param links with all reals. Collective.
-Propagator ahead_of(const Propagator& s, int mu, const std::shared_ptr<const LinkField>& links,
-                    const std::array<Complex64, directions>& boundary);
+                                                  const AheadPropagators& ahead, int mu, const MomentumPhases& phases);
 
 }  // namespace quarksmith

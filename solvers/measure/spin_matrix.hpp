@@ -16,4 +16,14 @@ Spin4 gamma(int mu);
 /// Product of the gammas whose bits are set, in the order x, y, z, t.
 Spin4 gamma_product(int bits);
 
+/// A number times one of these products.
+struct GammaFactor {
+  Complex64 factor;
+  int number;
+};
+/// What a product of two of them is.
+GammaFactor product_of_gammas(int left, int right);
+/// A matrix as such. \throws std::logic_error it is none.
+GammaFactor factor_of(const Spin4& m);
+
 }  // namespace quarksmith

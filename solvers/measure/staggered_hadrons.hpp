@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "solvers/measure/momenta.hpp"
-#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/propagator.hpp"
 
 namespace quarksmith {
 
@@ -22,11 +22,9 @@ const std::vector<StaggeredMeson>& staggered_mesons();
 
 /// sum_x exp(i p.(x - x0)) sign(x) sum over colours of B conj(A), A the antiquark, in the order of momentum_sums.
 /// Collective; all ranks get the same numbers.
-std::vector<Complex64> staggered_meson_sums(const StaggeredPropagator& a, const StaggeredPropagator& b,
-                                            std::span<const StaggeredMeson> mesons, const MomentumPhases& phases,
-                                            Communicator& communicator = *Communicator::self());
+std::vector<Complex64> staggered_meson_sums(const Propagator& a, const Propagator& b,
+                                            std::span<const StaggeredMeson> mesons, const MomentumPhases& phases);
 /// The sum over sites whose x, y and z are even of det X, colours of sink and source (eps eps' X X X / 6).
-std::vector<Complex64> staggered_nucleon_sums(const StaggeredPropagator& x, const MomentumPhases& phases,
-                                              Communicator& communicator = *Communicator::self());
+std::vector<Complex64> staggered_nucleon_sums(const Propagator& x, const MomentumPhases& phases);
 
 }  // namespace quarksmith

@@ -29,19 +29,24 @@ class Call {
         arguments_.emplace_back(0.1 + 0.07 * double(n));
       } else if (p.is_direction()) {
         arguments_.emplace_back(LatticeDirection{along++});
+      } else if (p.is_gamma()) {
+        arguments_.emplace_back(GammaProduct{11});
       } else if (p.is_spinor()) {
-        auto& f =
-            spinors_.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, kernel.spins));
+        auto& f = spinors_.emplace_back(std::make_unique<SpinorField>(
+            domain, precision, Subset::full, p.is_propagator() ? 3 * kernel.spins : rhs, kernel.spins));
         f->fill(0);
-        for (int r = 0; r < rhs && !p.is_output(); ++r)
+        for (int r = 0; r < f->rhs() && !p.is_output(); ++r)
           upload(make_source(source_of("noise:" + std::to_string(10 * n + r) + ",z4", domain->lattice()),
                              domain->lattice(), 1, 2),
                  *f, find_basis("degrand_rossi"), r);
         add(p, *f);
       } else {
         const HostGauge& u = drawn(domain->lattice(), int(n) + 1, p.kind == "algebra");
-        auto& f = links_.emplace_back(std::make_unique<LinkField>(upload(
-            u, domain, find_precision(precision.links), find_storage(p.kind == "links" ? kernel.links : "r18"))));
+        auto& f = links_.emplace_back(
+            std::make_unique<LinkField>(upload(u, domain, find_precision(precision.links),
+                                               find_storage(p.kind == "links"     ? kernel.links
+                                                            : p.kind == "scalars" ? full_storage(1).name
+                                                                                  : "r18"))));
         add(p, *f);
       }
     }

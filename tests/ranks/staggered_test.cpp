@@ -36,11 +36,10 @@ std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGa
   std::vector<std::vector<double>> all;
   HostSpinor column(domain->lattice());
   for (int k = 0; k < 2; ++k) {
-    StaggeredPropagator s(domain->lattice());
+    Propagator s(domain, 1);
     download(x, column, basis, k);
     s.set_column(1, column);
-    for (const Complex64& z : goldstone_correlator(s, s, source.time(), domain->communicator()))
-      all.resize(k + 1), all[k].push_back(z.real());
+    for (const Complex64& z : goldstone_correlator(s, s, source.time())) all.resize(k + 1), all[k].push_back(z.real());
   }
   return all;
 }

@@ -194,7 +194,24 @@ class Interpreter {
     return found;
   }
 
+  /// A factor, and what of its elements in spin is taken, m[sink, source].
   SiteValues factor() {
+    SiteValues m = primary();
+    while (peek() == '[') {
+      ++at_;
+      const int sink = peek() - '0';
+      ++at_;
+      expect(',');
+      const int source = peek() - '0';
+      ++at_;
+      expect(']');
+      if (m.rows != 12) fail();
+      m = make(3, 3, [&](long long i, int r, int c) { return m.at(i, 3 * sink + r, 3 * source + c); });
+    }
+    return m;
+  }
+
+  SiteValues primary() {
     if (accept('-')) {
       SiteValues v = factor();
       for (Complex64& z : v.element) z = -z;
@@ -221,7 +238,7 @@ class Interpreter {
       return gamma(mu);
     }
     if (name == "gamma5") return multiplied(multiplied(gamma(0), gamma(1)), multiplied(gamma(2), gamma(3)));
-    if (accept('[')) {
+    if (v_.value.find(name) == v_.value.end() && accept('[')) {
       name += std::string("[") + axis() + "]";
       expect(']');
     }
@@ -261,6 +278,10 @@ class Interpreter {
       return make(3, 3,
                   [&](long long i, int r, int c) { return relaxed(matrix_of(a, i), b.element[i].real())[3 * r + c]; });
     }
+    if (name == "epsilon") {
+      const SiteValues b = second();
+      return make(3, 3, [&](long long i, int r, int c) { return epsilon(a, b, i, c, r); });
+    }
     if (name == "dot") {
       const SiteValues b = second();
       return make(1, 1, [&](long long i, int, int) {
@@ -270,11 +291,17 @@ class Interpreter {
         return z;
       });
     }
+    if (name == "trace" && peek() == ',') {
+      const SiteValues product = multiplied(a, second());
+      return make(1, 1, [&](long long i, int, int) { return traced(product, i); });
+    }
     expect(')');
-    if (name == "adj")
-      return make(a.columns, a.rows, [&](long long i, int r, int c) { return std::conj(a.at(i, c, r)); });
-    if (name == "trace")
-      return make(1, 1, [&](long long i, int, int) { return a.at(i, 0, 0) + a.at(i, 1, 1) + a.at(i, 2, 2); });
+    if (name == "adj") {
+      SiteValues m = make(a.columns, a.rows, [&](long long i, int r, int c) { return std::conj(a.at(i, c, r)); });
+      m.spin = a.spin;
+      return m;
+    }
+    if (name == "trace") return make(1, 1, [&](long long i, int, int) { return traced(a, i); });
     if (name == "re") return make(1, 1, [&](long long i, int, int) { return Complex64(a.element[i].real()); });
     if (name == "im") return make(1, 1, [&](long long i, int, int) { return Complex64(a.element[i].imag()); });
     if (name == "ta") return of_matrices(a, algebra_part);
@@ -282,10 +309,33 @@ class Interpreter {
     if (name == "project_u3") return of_matrices(a, polar_part);
     if (name == "project") return of_matrices(a, closest_su3);
     if (name == "total") return added_up(a);
+    if (name == "totals") {  // of the real and of the imaginary part
+      added_up(a);
+      added_up(make(1, 1, [&](long long i, int, int) { return Complex64(a.element[i].imag()); }));
+      return a;
+    }
     if (name == "damped_adjoint")
       return make(1, 1, [&](long long i, int, int) { return Complex64(has_small_eigenvalues(matrix_of(a, i))); });
     if (name == "summed") return sums_ != nullptr ? sums_->at(next_++) : v_.given.emplace_back(a);
     fail();
+  }
+
+  static Complex64 traced(const SiteValues& a, long long i) {
+    Complex64 sum = 0;
+    for (int n = 0; n < a.rows; ++n) sum += a.at(i, n, n);
+    return sum;
+  }
+
+  /// sum of eps_ijk eps_lmn a_il b_jm over all but k and n.
+  static Complex64 epsilon(const SiteValues& a, const SiteValues& b, long long site, int k, int n) {
+    const auto sign = [](int p, int q, int r) { return (q - p) * (r - p) * (r - q) / 2; };
+    Complex64 sum = 0;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        for (int l = 0; l < 3; ++l)
+          for (int m = 0; m < 3; ++m)
+            sum += double(sign(i, j, k) * sign(l, m, n)) * a.at(site, i, l) * b.at(site, j, m);
+    return sum;
   }
 
   SiteValues added_up(const SiteValues& a) {

@@ -41,6 +41,12 @@ struct ExpressionValues {
 
   void set(const std::string& name, quarksmith::Complex64 number);
   void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion = false);
+  /// A product of gamma matrices by its bits.
+  void set_gammas(const std::string& name, int number);
+  /// A matrix in spin and colour from its columns, row 3 s + c; of three columns one in colour.
+  void set_propagator(const std::string& name, const std::vector<quarksmith::HostSpinor>& columns);
+  /// The first number of each site.
+  void set_numbers(const std::string& name, const quarksmith::HostSpinor& numbers);
   /// All four directions, name[x] ... name[t].
   void set(const std::string& name, const quarksmith::HostGauge& u);
 };

@@ -20,6 +20,7 @@
 #include "runtime/roofs.hpp"
 #include "runtime/targets/cpu/peak.hpp"
 #include "runtime/targets/cpu/processor.hpp"
+#include "runtime/targets/cpu/slices.hpp"
 
 namespace quarksmith {
 namespace {
@@ -166,6 +167,13 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
       sum.add(mine);
     }
     return sum;
+  }
+  std::vector<double> largest_in_slices(const SliceNumbers& numbers) override {
+    return cpu::largest_in_slices(numbers);
+  }
+  std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
+                                       const double* phases, int momenta) override {
+    return cpu::sums_over_slices(numbers, units, phases, momenta);
   }
   void synchronize() override {}
 

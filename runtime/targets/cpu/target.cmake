@@ -73,6 +73,9 @@ if(NOT QUARKSMITH_ALIAS_QUERIES)
   set(alias_queries "")
 endif()
 
+# Sums that are exact as they are written.
+set_source_files_properties(runtime/targets/cpu/slices.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+
 # Every kernel for each instruction set of the build: object libraries quarksmith_cpu_v3, quarksmith_cpu_neon, ...
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")

@@ -173,10 +173,31 @@ class CudaDevice final : public Device, public Roofs {
     for (const UnitSum& part : found) sum.add(part.high, part.low, part.unusable);
     return sum;
   }
+  std::vector<double> largest_in_slices(const SliceNumbers& numbers) override {
+    std::vector<double> found(static_cast<std::size_t>(numbers.results()));
+    const Scratch results(*this, found.size() * sizeof(double));
+    cuda::largest_in_slices(numbers, static_cast<double*>(results.data), stream_);
+    check(cudaGetLastError(), name() + ": sums over slices");
+    download(found.data(), results.data, found.size() * sizeof(double));
+    return found;
+  }
+  std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
+                                       const double* phases, int momenta) override {
+    std::vector<double> sums(static_cast<std::size_t>(numbers.results()) * momenta * 4);
+    const Scratch results(*this, sums.size() * sizeof(double)), of_numbers(*this, units.size() * sizeof(SumUnits));
+    upload(of_numbers.data, units.data(), units.size() * sizeof(SumUnits));
+    cuda::sums_over_slices(numbers, static_cast<const SumUnits*>(of_numbers.data),
+                           reinterpret_cast<const double2*>(phases), momenta, static_cast<double*>(results.data),
+                           stream_);
+    check(cudaGetLastError(), name() + ": sums over slices");
+    download(sums.data(), results.data, sums.size() * sizeof(double));
+    return sums;
+  }
   void synchronize() override { check(cudaStreamSynchronize(stream_), name()); }
 
   void run(const Kernel& kernel, const Arguments& arguments) override {
-    if (kernel.sums > most_sums || arguments.rhs > most_rhs)
+    const bool adds_up = kernel.sums > 0 && kernel.family != "expression";  // those keep what each site gives
+    if (adds_up && (kernel.sums > most_sums || arguments.rhs > most_rhs))
       throw UsageError(fmt::format("{}: {} sums of {} right-hand sides; at most {} of {}", kernel.name, kernel.sums,
                                    arguments.rhs, most_sums, most_rhs));
     Arguments a = arguments;

@@ -42,14 +42,18 @@ __device__ UnitSum merged(const UnitSum& a, const UnitSum& b) {
 
 /// Of all threads of a block, given to its first one.
 template <class Value>
-__device__ void merge_block(Value mine, Value* result) {
+__device__ void merge_block_to(Value mine, Value* result) {
   __shared__ Value values[threads];
   values[threadIdx.x] = mine;
   for (int half = threads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) values[threadIdx.x] = merged(values[threadIdx.x], values[threadIdx.x + half]);
   }
-  if (threadIdx.x == 0) result[blockIdx.x] = values[0];
+  if (threadIdx.x == 0) *result = values[0];
+}
+template <class Value>
+__device__ void merge_block(Value mine, Value* results) {
+  merge_block_to(mine, results + blockIdx.x);
 }
 
 template <class Value, class Take>
@@ -75,7 +79,73 @@ __global__ void units_of(SiteNumbers numbers, double limit, double scale, UnitSu
   });
 }
 
+/// A block has a number of a slice.
+__global__ void largest_of_slices(SliceNumbers f, double* largest) {
+  const int slice = blockIdx.x, number = blockIdx.y;
+  const long long* first = f.first + static_cast<long long>(slice) * f.sites;
+  double mine = 0;
+  for (int site = threadIdx.x; site < f.sites; site += threads) {
+    const double* z = f.data + first[site] + number * f.stride;
+    for (const double size : {fabs(z[0]), fabs(z[f.imaginary])}) mine = size <= DBL_MAX ? fmax(mine, size) : mine;
+  }
+  __shared__ double of_block[1];
+  merge_block_to(mine, of_block);
+  if (threadIdx.x == 0) largest[slice * static_cast<long long>(f.count) + number] = of_block[0];
+}
+
+constexpr int momenta_together = 4;
+
+/// Adds x to sums of multiples of two units. No contraction: exact only as written.
+__device__ void add_units(double x, const SumUnits& u, double& coarse, double& fine) {
+  const double q = __dadd_rn(__dadd_rn(x, u.first), -u.first);
+  const double r = __dadd_rn(x, -q);
+  coarse += q;
+  fine += __dadd_rn(__dadd_rn(r, u.second), -u.second);
+}
+
+/// A block has a number of a slice and some momenta.
+__global__ void sums_of_slices(SliceNumbers f, const SumUnits* units, const double2* phases, int momenta,
+                               double* sums) {
+  const int slice = blockIdx.x, number = blockIdx.y, from = blockIdx.z * momenta_together;
+  const long long* first = f.first + static_cast<long long>(slice) * f.sites;
+  const SumUnits u = units[slice * static_cast<long long>(f.count) + number];
+  double mine[momenta_together][4] = {};
+  for (int site = threadIdx.x; site < f.sites; site += threads) {
+    const double* z = f.data + first[site] + number * f.stride;
+    const double re = z[0], im = z[f.imaginary];
+#pragma unroll
+    for (int n = 0; n < momenta_together; ++n) {
+      const double2 p = phases[static_cast<long long>(min(from + n, momenta - 1)) * f.sites + site];
+      add_units(__fma_rn(p.x, re, -__dmul_rn(p.y, im)), u, mine[n][0], mine[n][2]);
+      add_units(__fma_rn(p.x, im, __dmul_rn(p.y, re)), u, mine[n][1], mine[n][3]);
+    }
+  }
+  __shared__ double of_warps[threads / 32][momenta_together * 4];
+  for (int n = 0; n < momenta_together * 4; ++n) {
+    double sum = mine[n / 4][n % 4];
+    for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32][n] = sum;
+  }
+  __syncthreads();
+  const int n = threadIdx.x;
+  if (n >= momenta_together * 4 || from + n / 4 >= momenta) return;
+  double sum = 0;
+  for (int warp = 0; warp < threads / 32; ++warp) sum += of_warps[warp][n];
+  const long long place = (static_cast<long long>(slice) * momenta + from + n / 4) * f.count + number;
+  sums[4 * place + n % 4] = sum;
+}
+
 }  // namespace
+
+void largest_in_slices(const SliceNumbers& f, double* largest, cudaStream_t stream) {
+  largest_of_slices<<<dim3(f.slices, f.count), threads, 0, stream>>>(f, largest);
+}
+
+void sums_over_slices(const SliceNumbers& f, const SumUnits* units, const double2* phases, int momenta, double* sums,
+                      cudaStream_t stream) {
+  const dim3 blocks(f.slices, f.count, (momenta + momenta_together - 1) / momenta_together);
+  sums_of_slices<<<blocks, threads, 0, stream>>>(f, units, phases, momenta, sums);
+}
 
 void move_sites(const SiteMove& move, cudaStream_t stream) {
   if (move.count == 0) return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <vector_types.h>
 
 #include <cstdint>
 
@@ -32,5 +33,11 @@ struct UnitSum {
 void find_largest(const SiteNumbers& numbers, double* largest, cudaStream_t stream);
 /// Terms of at most `limit` in units of 1 / scale, rounded.
 void add_up(const SiteNumbers& numbers, double limit, double scale, UnitSum* sums, cudaStream_t stream);
+
+/// The largest |re| or |im| of those that are finite, [slice][number].
+void largest_in_slices(const SliceNumbers& numbers, double* largest, cudaStream_t stream);
+/// Device::sums_over_slices; a phase is two doubles.
+void sums_over_slices(const SliceNumbers& numbers, const SumUnits* units, const double2* phases, int momenta,
+                      double* sums, cudaStream_t stream);
 
 }  // namespace quarksmith::cuda

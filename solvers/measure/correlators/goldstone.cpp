@@ -2,23 +2,17 @@
 #include <fmt/format.h>
 
 #include "solvers/measure/correlators.hpp"
+#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/staggered_hadrons.hpp"
 
 namespace quarksmith {
 
-std::vector<Complex64> goldstone_correlator(const StaggeredPropagator& a, const StaggeredPropagator& b, int source_t,
-                                            Communicator& communicator) {
-  const Lattice& lattice = a.lattice;
-  const int extent = lattice.global_extent(3), space = lattice.space_sites();
+std::vector<Complex64> goldstone_correlator(const Propagator& a, const Propagator& b, int source_t) {
+  const int extent = a.lattice().global_extent(3);
+  const std::vector<Complex64> sums =
+      staggered_meson_sums(a, b, std::span(staggered_mesons()).first(1), {{{0, 0, 0}}, {}});
   std::vector<Complex64> result(extent);
-#pragma omp parallel for schedule(static)
-  for (int t = 0; t < lattice.extent(3); ++t) {
-    Complex64 sum = 0;
-    for (std::size_t i = std::size_t(t) * space; i < std::size_t(t + 1) * space; ++i)
-      for (int source = 0; source < 3; ++source)
-        for (int sink = 0; sink < 3; ++sink) sum += std::conj(a.site[i][source][sink]) * b.site[i][source][sink];
-    result[(t + lattice.origin(3) - source_t + extent) % extent] = sum;
-  }
-  communicator.sum({reinterpret_cast<double*>(result.data()), 2 * result.size()});
+  for (int t = 0; t < extent; ++t) result[t] = sums[(t + source_t) % extent];
   return result;
 }
 
@@ -33,10 +27,11 @@ std::string pion_name(const std::vector<double>& masses, std::size_t i, std::siz
 
 std::vector<Correlator> contract_goldstone(const QuarkColumns& quark) {
   std::vector<Correlator> all;
-  const auto& s = quark.staggered;
+  if (!quark.staggered()) return {};
+  const auto& s = quark.quarks;
   for (std::size_t i = 0; i < s.size(); ++i)
     for (std::size_t j = i; j < s.size(); ++j) {
-      const std::vector<Complex64> pion = goldstone_correlator(s[i], s[j], quark.source_t, *quark.communicator);
+      const std::vector<Complex64> pion = goldstone_correlator(s[i], s[j], quark.source_t);
       std::vector<double> real;
       for (const Complex64& z : pion) real.push_back(z.real());
       const std::string name = pion_name(quark.masses, i, j);

@@ -2,57 +2,12 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/fields/expression.hpp"
 #include "solvers/measure/correlators.hpp"
-#include "solvers/measure/row_matrices.hpp"
+#include "solvers/measure/quark_columns.hpp"
 #include "solvers/measure/spin_matrix.hpp"
 
 namespace quarksmith {
-namespace {
-
-/// sum over colours of S1_bc conj(S2_ed), spins b, e at the sink and c, d at the source.
-struct SpinPair {
-  int b, c, e, d;
-  auto operator<=>(const SpinPair&) const = default;
-};
-
-/// What a pair of gammas takes of each of the spin pairs that occur.
-struct MesonTerms {
-  std::vector<SpinPair> pairs;
-  std::vector<std::vector<std::pair<int, Complex64>>> correlators;  ///< number of a spin pair, and its weight
-
-  /// tr[gamma_5 S2^+ gamma_5 G S1 G'] = sum of (gamma_5 G)_eb S1_bc (G' gamma_5)_cd conj(S2_ed)
-  explicit MesonTerms(std::span<const GammaPair> gammas) {
-    std::map<SpinPair, int> numbers;
-    const Spin4 g5 = gamma_product(15);
-    for (const GammaPair& g : gammas) {
-      const Spin4 sink = product(g5, gamma_product(g.sink)), source = product(gamma_product(g.source), g5);
-      auto& terms = correlators.emplace_back();
-      for (int n = 0; n < 256; ++n) {
-        const SpinPair p{n & 3, n >> 2 & 3, n >> 4 & 3, n >> 6};
-        const Complex64 weight = sink[p.e][p.b] * source[p.c][p.d];
-        if (weight == 0.0) continue;
-        const auto [found, is_new] = numbers.try_emplace(p, static_cast<int>(pairs.size()));
-        if (is_new) pairs.push_back(p);
-        terms.emplace_back(found->second, weight);
-      }
-    }
-  }
-};
-
-void contract_row(const MesonTerms& terms, const RowNumber* s1, const RowNumber* s2, RowNumber* values) {
-  std::vector<RowNumber> sums(terms.pairs.size());
-  for (std::size_t n = 0; n < sums.size(); ++n) {
-    const SpinPair& p = terms.pairs[n];
-    for (int source = 0; source < 3; ++source)
-      for (int sink = 0; sink < 3; ++sink)
-        add_conjugated(s1[12 * (3 * p.c + source) + 3 * p.b + sink], s2[12 * (3 * p.d + source) + 3 * p.e + sink],
-                       sums[n]);
-  }
-  for (std::size_t k = 0; k < terms.correlators.size(); ++k)
-    for (const auto& [n, weight] : terms.correlators[k]) add_scaled(weight, sums[n], values[k]);
-}
-
-}  // namespace
 
 const std::vector<std::string>& meson_names() {
   static const std::vector<std::string> names = [] {
@@ -69,22 +24,34 @@ const std::vector<std::string>& meson_names() {
 }
 
 std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, std::span<const GammaPair> gammas,
-                                  const MomentumPhases& phases, Communicator& communicator) {
-  const MesonTerms terms(gammas);
-  const auto values = [&](long long first, int sites, RowNumber* to) {
-    std::vector<RowNumber> rows(288);
-    load_row(s1, first, sites, rows.data());
-    if (&s1 != &s2) load_row(s2, first, sites, rows.data() + 144);
-    contract_row(terms, rows.data(), rows.data() + (&s1 == &s2 ? 0 : 144), to);
-  };
-  return momentum_sums(s1.lattice, phases, static_cast<int>(gammas.size()), values, communicator);
+                                  const MomentumPhases& phases) {
+  const auto same = [](const GammaPair& g) { return g.sink == g.source; };
+  std::map<int, std::vector<Complex64>> of_sources;  // by the gamma at the source; -1: the same at both ends
+  std::vector<Complex64> all;
+  for (std::size_t k = 0; k < gammas.size(); ++k) {
+    const GammaPair& g = gammas[k];
+    // tr[(gamma_5 S2 gamma_5)^+ G S1 G'] = tr[S2^+ (gamma_5 G) S1 (G' gamma_5)]
+    const GammaFactor left = product_of_gammas(15, g.sink), right = product_of_gammas(g.source, 15);
+    const auto [found, is_new] = of_sources.try_emplace(same(g) ? -1 : right.number);
+    if (is_new)
+      found->second =
+          momentum_sums(same(g) ? site_sums("mesons", {s1.field(), s2.field()})
+                                : site_sums("bilinears", {s1.field(), s2.field(), GammaProduct{right.number}}),
+                        phases);
+    const std::vector<Complex64>& sums = found->second;
+    all.resize(sums.size() / 16 * gammas.size());
+    for (std::size_t n = 0; n < sums.size() / 16; ++n)
+      all[n * gammas.size() + k] =
+          same(g) ? sums[16 * n + g.sink] : left.factor * right.factor * sums[16 * n + left.number];
+  }
+  return all;
 }
 
-std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t, Communicator& communicator) {
-  const int extent = s.lattice.global_extent(3);
+std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t) {
+  const int extent = s.lattice().global_extent(3);
   std::vector<GammaPair> gammas;
   for (int n = 0; n < 16; ++n) gammas.push_back({n, n});
-  const std::vector<Complex64> sums = meson_sums(s, s, gammas, {{{0, 0, 0}}, {}}, communicator);
+  const std::vector<Complex64> sums = meson_sums(s, s, gammas, {{{0, 0, 0}}, {}});
   const Spin4 gt = gamma(3);
   std::vector<std::vector<double>> result(16, std::vector<double>(extent));
   for (int n = 0; n < 16; ++n) {
@@ -102,8 +69,8 @@ namespace correlators {
 namespace {
 
 std::vector<Correlator> contract_mesons(const QuarkColumns& quark) {
-  if (!quark.dirac) return {};
-  const auto mesons = meson_correlators(*quark.dirac, quark.source_t, *quark.communicator);
+  if (quark.staggered()) return {};
+  const auto mesons = meson_correlators(quark.quarks[0], quark.source_t);
   const auto& names = meson_names();
   const auto meson = [&](const char* name) -> const std::vector<double>& {
     return mesons[std::find(names.begin(), names.end(), name) - names.begin()];

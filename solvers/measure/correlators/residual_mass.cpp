@@ -1,5 +1,6 @@
 // How far domain-wall quarks are from chiral symmetry.
 #include "solvers/measure/correlators.hpp"
+#include "solvers/measure/quark_columns.hpp"
 
 namespace quarksmith {
 
@@ -17,7 +18,7 @@ namespace {
 
 std::vector<Correlator> contract_residual_mass(const QuarkColumns& quark) {
   if (!quark.has_midpoints()) return {};
-  const int extent = quark.lattice.global_extent(3);
+  const int extent = quark.lattice().global_extent(3);
   std::vector<double> midpoint(extent), wall(extent);
   for (const auto& [column, norms] : quark.norms)
     for (int t = 0; t < extent; ++t) {

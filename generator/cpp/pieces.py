@@ -1,0 +1,40 @@
+"""Pieces of C++ text: operands, walks, names of sites."""
+
+from __future__ import annotations
+
+from generator.cpp.names import cpp_direction
+from generator.language.graph import NAMES
+from generator.lower.values import Displacement
+
+
+def operand(code: str) -> str:
+    """As an operand of * or unary minus."""
+    depth = 0
+    for c in code:
+        depth += (c in "([{<") - (c in ")]}>")
+        if depth == 0 and c in " -":
+            return f"({code})"
+    return code
+
+
+def walked(at: Displacement) -> tuple[str, str]:
+    """Template arguments of a walk, and further arguments: directions of the call are known when it runs."""
+    steps = [(n, mu) for mu, n in enumerate(at) for _ in range(abs(n))]
+    if not any(at[4:]):
+        return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for n, mu in steps), ""
+    signs = ", ".join("+1" if n > 0 else "-1" for n, _ in steps)
+    return signs, "".join(f", {cpp_direction(mu)}" for _, mu in steps)
+
+
+def is_chain(code: str) -> bool:
+    """Whether further factors may follow a product from the left."""
+    depth, gaps = 0, ""
+    for c in code.replace(" * ", "*"):
+        depth += (c in "([{") - (c in ")]}")
+        gaps += c if depth == 0 and c in " -" else ""
+    return not gaps
+
+
+def suffix(at: Displacement) -> str:
+    """As a part of names: px for +x, mtt for -t-t."""
+    return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)
