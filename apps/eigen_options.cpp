@@ -115,7 +115,8 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
   const PropagatorReader file(text, common.ranks(), true);
   const std::string name = file.value<std::string>("operator");
   if (name == near_null_operator)
-    throw UsageError(fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", said()));
+    throw UsageError(
+        fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", said()));
   const Spectrum kind = spectrum_of(name);
   if (file.extent() != gauge.lattice.global_extent())
     throw UsageError(fmt::format("{}: eigenvectors on another lattice", said()));

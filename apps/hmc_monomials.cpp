@@ -24,9 +24,9 @@ constexpr double most_error = 1e-4, most_force_error = 1e-2;
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
 const KeyRules monomial_keys = {
     "monomial",
-    {"name",      "kind",       "action", "even_odd", "stout",    "denominator",   "log_det",   "flavours",
-     "tol_force", "tol_action", "sites",  "fields",   "rational", "solver",        "precision", "chronological",
-     "twist",     "boundary",   "ls",     "field",    "smearing", "representation", "mg", "mg_keep",
+    {"name",      "kind",       "action", "even_odd", "stout",    "denominator",    "log_det",   "flavours",
+     "tol_force", "tol_action", "sites",  "fields",   "rational", "solver",         "precision", "chronological",
+     "twist",     "boundary",   "ls",     "field",    "smearing", "representation", "mg",        "mg_keep",
      "search",    "keep"}};
 
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
@@ -105,9 +105,10 @@ void read_name(TomlReader& table, const std::string& key, const Read& read) {
 /// \throws UsageError multigrid does not serve the operator, or the lattice.
 void check_multigrid_of(const FermionParameters& f, const RunPlace& place) {
   if (f.action.spins() != 4 || !f.action.info().chain.empty())
-    throw UsageError(fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
-                                 "use auto or cg",
-                                 f.action.name()));
+    throw UsageError(
+        fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
+                    "use auto or cg",
+                    f.action.name()));
   if (f.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
   if (place.lattice.parts() > 1) throw UsageError("solver 'multigrid': it is for one rank; use auto or cg");
   multigrid_for(place.lattice, f.action.slices());
@@ -159,9 +160,10 @@ FermionSolver read_solver(TomlReader& table, const std::string& kind, const Ferm
     const bool cycles = s.method->cycle_fields > 0;
     const auto all = {Method::automatic, Method::cg, Method::bicgstab, Method::eigcg};
     if (!cycles && std::find(all.begin(), all.end(), s.method) == all.end())
-      throw UsageError(fmt::format("solver '{}': forces are solved for by auto, cg, bicgstab, eigcg or multigrid; use "
-                                   "one of these",
-                                   name));
+      throw UsageError(
+          fmt::format("solver '{}': forces are solved for by auto, cg, bicgstab, eigcg or multigrid; use "
+                      "one of these",
+                      name));
     if (cycles) check_multigrid_of(fermion, place);
   });
   read_search(table, s);
@@ -172,8 +174,8 @@ FermionSolver read_solver(TomlReader& table, const std::string& kind, const Ferm
       throw UsageError(
           fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
     if (precisions_of(name, 2).inner->bits < s.method->least_bits)
-      throw UsageError(fmt::format("precision '{}': {} iterates in single or double; use double-single", name,
-                                   name_of(s.method)));
+      throw UsageError(
+          fmt::format("precision '{}': {} iterates in single or double; use double-single", name, name_of(s.method)));
     s.precision = name;
   });
   return s;

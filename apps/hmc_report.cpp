@@ -25,12 +25,10 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
   j["plaquette"] = report.plaquette;
   if (!whole) return j;
   for (std::size_t n = 0; n < monomials.size(); ++n)
-    j["work"][monomials[n]->name()] = {{"iterations", report.work[n].iterations},
-                                       {"seconds", report.work[n].seconds},
-                                       {"solve_seconds", report.work[n].solve_seconds},
-                                       {"fallbacks", report.work[n].fallbacks},
-                                       {"refreshes", report.work[n].refreshes},
-                                       {"damped", report.work[n].damped}};
+    j["work"][monomials[n]->name()] = {
+        {"iterations", report.work[n].iterations},       {"seconds", report.work[n].seconds},
+        {"solve_seconds", report.work[n].solve_seconds}, {"fallbacks", report.work[n].fallbacks},
+        {"refreshes", report.work[n].refreshes},         {"damped", report.work[n].damped}};
   j["seconds"] = report.seconds;
   return j;
 }

@@ -53,8 +53,8 @@ class Tuning {
     settings_.precision = o.precision;
     settings_.tell = {};
     if (domain_->lattice().parts() > 1)
-      throw UsageError(fmt::format("multigrid tune measures on one rank, and there are {}; use one",
-                                   domain_->lattice().parts()));
+      throw UsageError(
+          fmt::format("multigrid tune measures on one rank, and there are {}; use one", domain_->lattice().parts()));
   }
 
   int operator()() {

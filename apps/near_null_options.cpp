@@ -35,8 +35,7 @@ void NearNullOptions::check() const {
 }
 
 std::shared_ptr<const NearNullVectors> NearNullOptions::read(const ActionChoice& choice, const HostGauge& gauge,
-                                                             const DomainPointer& domain,
-                                                             const SolveSettings& settings,
+                                                             const DomainPointer& domain, const SolveSettings& settings,
                                                              const CommonOptions& common) const {
   if (load.empty()) return nullptr;
   const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("--mg-load {}: {}", load, why)); };
@@ -51,11 +50,13 @@ std::shared_ptr<const NearNullVectors> NearNullOptions::read(const ActionChoice&
     const auto there = file.provenance().find(key);
     if (there != file.provenance().end() && there->second == value) continue;
     other = true;
-    const std::string stated = there == file.provenance().end() ? "not stated" : "'" + quarksmith::text_of(there->second) + "'";
+    const std::string stated =
+        there == file.provenance().end() ? "not stated" : "'" + quarksmith::text_of(there->second) + "'";
     if (!refresh)
-      refuse(fmt::format("near-null vectors of another operator ({} is {}, here '{}'); add --mg-refresh, which adapts "
-                         "them to this one",
-                         key, stated, quarksmith::text_of(value)));
+      refuse(
+          fmt::format("near-null vectors of another operator ({} is {}, here '{}'); add --mg-refresh, which adapts "
+                      "them to this one",
+                      key, stated, quarksmith::text_of(value)));
   }
   SolveSettings plain = settings;
   plain.precision = "double";
@@ -71,8 +72,7 @@ void NearNullOptions::write(const Solver& solver, const ActionChoice& choice, co
   const std::optional<SpinorField> vectors = solver.near_null_vectors();
   if (!vectors) return;
   PropagatorHeader header(near_null_provenance(choice, named.gauge, common));
-  header.remarks = {
-      {"gauge", named.origin}, {"program_version", QUARKSMITH_VERSION}, {"basis", "degrand_rossi"}};
+  header.remarks = {{"gauge", named.origin}, {"program_version", QUARKSMITH_VERSION}, {"basis", "degrand_rossi"}};
   write_near_null(save, *vectors, solver.basis(), header, common.overwrite, common.ranks());
   common.info(fmt::format("wrote {}", save));
 }

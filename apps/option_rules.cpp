@@ -21,8 +21,10 @@ struct Rule {
 
 std::vector<Rule> all_rules() {
   std::vector<Rule> all = {
-      {"--shifts", "--solver", {"multishift"}}, {"--updates", "--precision", {"mixed"}},
-      {"--delta", "--precision", {"mixed"}},    {"--preconditioner", "--solver", {}},
+      {"--shifts", "--solver", {"multishift"}},
+      {"--updates", "--precision", {"mixed"}},
+      {"--delta", "--precision", {"mixed"}},
+      {"--preconditioner", "--solver", {}},
   };
   std::vector<std::string> cycles;
   for (const MethodKind* kind : listed<MethodKind>())

@@ -303,8 +303,8 @@ class Run {
   std::vector<SolveReport> reports_;  // of this run
   int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;
-  bool shares_ = false;   // what width_ was taken for
-  bool solved_ = false;   // something in this run
+  bool shares_ = false;  // what width_ was taken for
+  bool solved_ = false;  // something in this run
 };
 
 /// Everything that can be said of the options before a file is read.
@@ -327,11 +327,10 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
   // Of a finished propagator correlators are made again.
   const bool done = !o.out.empty() && exists_on_root(o.out, o.common);
-  o.common.claim({{"--out", o.out, true},
-                  {"--correlators", o.correlators, false, done},
-                  {"--mg-save", near_null.save, true}},
-                 {{"--gauge", o.action.gauge}, {"--mg-load", near_null.load}},
-                 has_unfinished(o.common) ? Existing::replace : Existing::refuse);
+  o.common.claim(
+      {{"--out", o.out, true}, {"--correlators", o.correlators, false, done}, {"--mg-save", near_null.save, true}},
+      {{"--gauge", o.action.gauge}, {"--mg-load", near_null.load}},
+      has_unfinished(o.common) ? Existing::replace : Existing::refuse);
 }
 
 }  // namespace

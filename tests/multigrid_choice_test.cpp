@@ -69,9 +69,9 @@ TEST(Weighing, TakesMultigridForManyIterationsAndManyColumnsAlone) {
     return w.pays(at, std::pow(1e-10, at / iterations), 1e-10, 1);
   };
   EXPECT_TRUE(pays(1200, 12));
-  EXPECT_FALSE(pays(200, 12));   // the setup costs more
+  EXPECT_FALSE(pays(200, 12));  // the setup costs more
   EXPECT_FALSE(pays(1200, 1));
-  EXPECT_TRUE(pays(20000, 1, 800));  // critical: even for one
+  EXPECT_TRUE(pays(20000, 1, 800));                            // critical: even for one
   EXPECT_FALSE(pays(1200, 12, Weighing::first_estimate + 1));  // now and then
   EXPECT_EQ(Weighing::estimate(100, 1e-5, 1e-10), 200);
 }
@@ -111,7 +111,7 @@ TEST(Automatic, TakesMultigridWhereItPaysAndSaysSo) {
 
 /// Vectors of one solver in another: of the same links they are taken as they are, of another mass adapted.
 TEST(NearNullVectors, ServeAnotherSolver) {
-  const auto domain = std::make_shared<Domain>(Lattice({8, 4, 4, 8}), Device::cpu());
+  const auto domain = std::make_shared<Domain>(Lattice({4, 4, 4, 8}), Device::cpu());
   const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
   const auto solve = [&](double mass, std::shared_ptr<const NearNullVectors> begin) {
     SolveSettings settings = light(0);

@@ -38,11 +38,11 @@ struct FermionOperator::Parts {
   unsigned long long version;
   LinkStore links;
   Level high;
-  std::optional<Level> low;  ///< of mixed precision
-  std::unique_ptr<DiracOperator> single = nullptr;  ///< of cycles of multigrid, if `low` is not
+  std::optional<Level> low;                            ///< of mixed precision
+  std::unique_ptr<DiracOperator> single = nullptr;     ///< of cycles of multigrid, if `low` is not
   std::unique_ptr<DiracOperator> conjugate = nullptr;  ///< of these for M^+, in single, where that is another action
   std::optional<Level> conjugate_level = {};           ///< the same in the precision of iterations
-  bool solved = false;       ///< the solvers have these operators
+  bool solved = false;                                 ///< the solvers have these operators
 };
 
 FermionOperator::FermionOperator(const FermionParameters& parameters, const FermionSolver& solver, bool shifted)
@@ -119,14 +119,12 @@ CycleOperators FermionOperator::cycles() {
   const auto of = [&](const DiracOperator& dirac, const Level& level) {
     return CycleOperator{&dirac, form == Reduction::symmetric ? level.reduced.get() : nullptr};
   };
-  CycleOperators all{.plain = of(p.single ? *p.single : *iterated.dirac, iterated),
-                     .form = form,
-                     .smoothing = form != Reduction::none               ? form
-                                  : parameters_.action.has_even_odd() ? Reduction::symmetric
-                                                                        : Reduction::none,
-                     .iterated = &iterated.matrix(),
-                     .basis = &p.links.basis()};
-  all.conjugate = all.plain;
+  CycleOperators all;
+  all.plain = all.conjugate = of(p.single ? *p.single : *iterated.dirac, iterated);
+  all.form = all.smoothing = form;
+  if (form == Reduction::none && parameters_.action.has_even_odd()) all.smoothing = Reduction::symmetric;
+  all.iterated = &iterated.matrix();
+  all.basis = &p.links.basis();
   const Action& conjugate = conjugate_action(*all.plain.dirac);
   if (conjugate.values().text() == parameters_.action.values().text()) return all;
   FermionParameters other = parameters_;

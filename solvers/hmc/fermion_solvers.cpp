@@ -11,7 +11,7 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_iterations = 100000;
-constexpr int most_cycles = 300;  ///< then CG takes over
+constexpr int most_outer_steps = 300;  ///< then CG takes over
 
 /// \throws Error a solve missed its tolerance.
 void require_converged(const SolverResult& result, double tolerance, Method method) {
@@ -95,7 +95,7 @@ SolverResult FermionSolvers::cycle(KrylovBatch& krylov, SpinorField& x, const Sp
     if (first == 0) first = residual, from = iteration;
     last = residual, to = iteration;
   };
-  const SolverResult result = krylov.solve(x, b, options, {tolerance}, {}, {most_cycles})[0];
+  const SolverResult result = krylov.solve(x, b, options, {tolerance}, {}, {most_outer_steps})[0];
   if (!result.converged)
     moving_->failed();
   else if (to > from)

@@ -20,8 +20,9 @@ namespace quarksmith {
 /// How systems are solved. Whatever it is, tolerances are those of true residuals in double.
 struct FermionSolver {
   /// Of two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, and cg on what it
-  /// does not solve; multigrid: as bicgstab, each solve around cycles of multigrid (moving_multigrid.hpp), and cg on what
-  /// it does not solve; eigcg: as cg, each solve beginning with the best guess among the Ritz vectors of the last ones.
+  /// does not solve; multigrid: as bicgstab, each solve around cycles of multigrid (moving_multigrid.hpp), and cg on
+  /// what it does not solve; eigcg: as cg, each solve beginning with the best guess among the Ritz vectors of the last
+  /// ones.
   Method method = Method::automatic;
   /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
   /// kernels, else double.

@@ -59,7 +59,8 @@ class MovingMultigrid::Cycle final : public Preconditioner {
     const CycleOperators& a = owner_->present_;
     work_.emplace(a.iterated->field(width));
     if (a.form == Reduction::none) return;
-    source_.emplace(SpinorField(in.domain_pointer(), in.precision(), Subset::full, width, in.components(), in.slices()));
+    source_.emplace(
+        SpinorField(in.domain_pointer(), in.precision(), Subset::full, width, in.components(), in.slices()));
     solution_.emplace(source_->like());
     source_->fill(0);  // odd sites stay so
   }
@@ -138,8 +139,8 @@ void MovingMultigrid::set_up() {
     throw UsageError(
         "solver multigrid needs M^+ = gamma_5 M gamma_5, or that with the sign of a parameter changed; use auto or cg");
   const bool own = parameters_ && !KernelRehearsal::under_way();  // a rehearsal is on another lattice
-  multigrid_ = make(&CycleOperators::plain,
-                    own ? *parameters_ : multigrid_for(m.domain()->lattice(), m.slices()), nullptr);
+  multigrid_ =
+      make(&CycleOperators::plain, own ? *parameters_ : multigrid_for(m.domain()->lattice(), m.slices()), nullptr);
   make_conjugate();
 }
 

@@ -30,11 +30,11 @@ struct CycleOperators {
 /// A preconditioner of M, or of its even-odd form, and of its conjugate, whose links move.
 ///
 /// Cycles are those of M on all sites: A^-1 b is what M^-1 makes of a source on the even sites alone (T_ee b where A is
-/// of the symmetric form), on these. M^+ = gamma_5 M' gamma_5, so that cycles of M' serve the conjugate: those of M where
-/// M' is that, else of the same near-null vectors, for M' = M(-mu) differs from M by what commutes with P. When the
-/// links have moved the finest level is always that of the new ones; coarse operators, and near-null vectors by a round
-/// of adaptation, are made anew as soon as the iterations that they cost by being old, over those of the first solve,
-/// have come to what this takes. What a solve gives does not depend on it but within its tolerance.
+/// of the symmetric form), on these. M^+ = gamma_5 M' gamma_5, so that cycles of M' serve the conjugate: those of M
+/// where M' is that, else of the same near-null vectors, for M' = M(-mu) differs from M by what commutes with P. When
+/// the links have moved the finest level is always that of the new ones; coarse operators, and near-null vectors by a
+/// round of adaptation, are made anew as soon as the iterations that they cost by being old, over those of the first
+/// solve, have come to what this takes. What a solve gives does not depend on it but within its tolerance.
 class MovingMultigrid {
  public:
   /// \param parameters none: as chosen for the lattice. \param look called during setups.
@@ -74,7 +74,7 @@ class MovingMultigrid {
   std::optional<MultigridParameters> parameters_;
   std::function<void()> look_;
   CycleOperators present_;
-  std::unique_ptr<TwistedOperator> gamma5_;  ///< i gamma_5 in the precision of iterations
+  std::unique_ptr<TwistedOperator> gamma5_;           ///< i gamma_5 in the precision of iterations
   std::unique_ptr<Multigrid> multigrid_, conjugate_;  ///< conjugate_: where there are two
   std::unique_ptr<Cycle> plain_, adjoint_;
   bool moved_ = true;

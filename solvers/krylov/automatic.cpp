@@ -17,7 +17,8 @@ struct MultigridPays {
   int iterations;
 };
 
-constexpr double rounds = 2, steps = 30;  ///< of adaptation, and of GCR, that light quarks take (docs/performance.md)
+constexpr double light_rounds = 2,
+                 light_steps = 30;  ///< of adaptation, and of GCR, that light quarks take (docs/performance.md)
 
 }  // namespace
 
@@ -30,12 +31,13 @@ MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, doub
   const bool further = p.levels.size() > 1;
   const double coarse_cycle = further ? p.levels[1].smoother_steps + 2.0 : 0;
   const double on_coarse = further ? fine.coarse_steps * coarse_cycle : std::max(1, coarsest_steps_for(p, sites));
-  const double cycle = fine.smoother_steps + 2.0, adapted = std::min<double>(rounds, p.most_rounds), n = fine.vectors;
+  const double cycle = fine.smoother_steps + 2.0, adapted = std::min<double>(light_rounds, p.most_rounds),
+               n = fine.vectors;
   const double probes = 10 * n, build = probes + (further ? coarse * n * (0.2 * p.relaxations + 10 + coarse_cycle) : 0);
   // What was measured over what these applications take (docs/performance.md).
   const double of_setup = asynchronous ? 4 : 1.7, of_solve = asynchronous ? 2 : 1.2;
   return {of_setup * (n * p.relaxations + build + adapted * (n * (cycle + coarse * on_coarse) + build)),
-          of_solve * steps * (cycle + 1 + coarse * on_coarse)};
+          of_solve * light_steps * (cycle + 1 + coarse * on_coarse)};
 }
 
 double Weighing::estimate(int iteration, double residual, double tolerance) {
@@ -53,10 +55,10 @@ bool Weighing::pays(int iteration, double residual, double tolerance, int width)
 
 /// Whether multigrid could take the place of the method: it is for the operator, the lattice and the ranks.
 void Solver::Parts::weigh() {
-  const bool suits = falls_back && settings.method == Method::bicgstab && settings.sources > 1 &&
-                     !settings.deflation && !settings.parameters.preconditioner && !working_gauge.transformation &&
-                     action.spins() == 4 && action.info().chain.empty() && in_double() &&
-                     settings.options.criterion == Criterion::residual && domain->lattice().parts() == 1;
+  const bool suits = falls_back && settings.method == Method::bicgstab && settings.sources > 1 && !settings.deflation &&
+                     !settings.parameters.preconditioner && !working_gauge.transformation && action.spins() == 4 &&
+                     action.info().chain.empty() && in_double() && settings.options.criterion == Criterion::residual &&
+                     domain->lattice().parts() == 1;
   if (!suits) return;
   try {
     const MultigridParameters chosen =
@@ -70,9 +72,10 @@ void Solver::Parts::weigh() {
 
 void Solver::Parts::take_multigrid(int iterations) {
   if (settings.tell)
-    settings.tell(fmt::format("auto: takes multigrid for the {} right-hand sides that are left, since {} iterations of "
-                              "{} were not enough for one",
-                              weighing_->left, iterations, name_of(settings.method)));
+    settings.tell(
+        fmt::format("auto: takes multigrid for the {} right-hand sides that are left, since {} iterations of "
+                    "{} were not enough for one",
+                    weighing_->left, iterations, name_of(settings.method)));
   cycle_form_ = settings.reduction;
   settings.reduction = Reduction::none;
   settings.method = Method::multigrid;
@@ -94,8 +97,7 @@ void Solver::Parts::leave_multigrid(const std::string& why) {
 
 std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
   if (!weighing_) return solve_as_set(x, b);
-  std::vector<SolveReport> reports =
-      settings.method->cycle_fields > 0 ? solve_by_multigrid(x, b) : solve_weighed(x, b);
+  std::vector<SolveReport> reports = settings.method->cycle_fields > 0 ? solve_by_multigrid(x, b) : solve_weighed(x, b);
   if (weighing_) weighing_->left -= b.rhs();
   return reports;
 }

@@ -23,7 +23,7 @@ MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& latt
 /// nothing more than it did.
 struct Weighing {
   MultigridCost cost;
-  int left;  ///< right-hand sides that are to come, with those under way
+  int left;             ///< right-hand sides that are to come, with those under way
   Reduction reduction;  ///< of BiCGstab
   Method method;        ///< BiCGstab's
   bool falls_back;

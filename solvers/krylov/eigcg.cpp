@@ -54,15 +54,17 @@ EigenConjugateGradients::EigenConjugateGradients(const ImproverSetting& s, int s
 void EigenConjugateGradients::forget() {
   u_.clear();
   h_.resize(0, 0);
+  moving_ = false;
 }
 
 void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Course& course) {
   // The first right-hand side is one iteration, over all cycles. For the others each cycle is deflated anew: what the
   // vectors miss of the spectrum has come back by then.
-  const bool alone = vectors() == 0, fresh = course.first || !alone;
+  // Along a trajectory vectors are of other operators: they give the guess, and the iteration goes on undisturbed.
+  const bool alone = vectors() == 0 || moving_, fresh = course.first || !alone;
   collects_ = alone || (course.first && !is_full());
   d.fill(0);
-  if (!alone) deflate(d, r, course);
+  if (vectors() > 0 && (course.first || !moving_)) deflate(d, r, course);
   const double norm = begin(r, course, fresh);
   // With Criterion::normal a Hermitian A has no A r at hand: its residual has to fall as that of the criterion.
   double goal = course.target();
@@ -210,7 +212,7 @@ void EigenConjugateGradients::restart() {
 }
 
 void EigenConjugateGradients::learn(Course& course) {
-  if (vectors() == 0) harvest(course);
+  if (vectors() == 0 || moving_) harvest(course);
 }
 
 /// The Ritz vectors of V that U does not have yet become its.
@@ -267,6 +269,7 @@ void EigenConjugateGradients::couple(const Part& part) {
 }
 
 void EigenConjugateGradients::operators_changed() {
+  moving_ = true;
   if (u_.size() > most_moving) u_.erase(u_.begin(), u_.end() - most_moving);
   h_.resize(0, 0);
   for (Part& u : u_) {

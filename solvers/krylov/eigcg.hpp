@@ -62,7 +62,7 @@ class EigenConjugateGradients final : public CycleSolver {
   Dense t_, h_;                           // V^+ H V; U^+ H U
   double zz_ = 0, alpha_ = 1, beta_ = 0;  // of the iteration: |z|^2, step, part of the last direction in the next
   int active_ = 0;                        // vectors of V
-  bool collects_ = true;
+  bool collects_ = true, moving_ = false;
   bool restarted_ = false;  // the elements of T between V and its next vector are not there yet
 };
 

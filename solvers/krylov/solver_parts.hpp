@@ -105,7 +105,7 @@ struct Solver::Parts {
   std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
   Reduction cycle_form_ = Reduction::none;  ///< in which cycles of multigrid smooth
   std::unique_ptr<Multigrid> multigrid_;
-  std::optional<Weighing> weighing_;  ///< of Method::automatic, where multigrid could take its place
+  std::optional<Weighing> weighing_;    ///< of Method::automatic, where multigrid could take its place
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;

@@ -141,10 +141,9 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
     coarse = std::make_unique<EvenOddSolve>(next, steps_of(parameters_.coarsest, next.reduced(), steps, rhs), rhs);
   else
     coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
-  return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse),
-                                 relaxation(level, parameters_.levels[level].smoother,
-                                            parameters_.levels[level].smoother_steps, rhs),
-                                 rhs);
+  return std::make_unique<Cycle>(
+      system(level), levels_[level]->transfer, std::move(coarse),
+      relaxation(level, parameters_.levels[level].smoother, parameters_.levels[level].smoother_steps, rhs), rhs);
 }
 
 /// v becomes K v, and is scaled to unit length.

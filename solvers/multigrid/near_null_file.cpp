@@ -38,16 +38,16 @@ SpinorField read_near_null(const PropagatorReader& file, const std::filesystem::
   if (form.staggered != (like.spins() == 1) || form.each != like.slices())
     throw Error(fmt::format("{}: its vectors have {} slices of {}", path.string(), form.each,
                             form.staggered ? "colour vectors" : "Dirac spinors"));
-  SpinorField vectors = like.field(form.first, find_precision("single")),
-              one = like.field(1, find_precision("double"));
+  SpinorField vectors = like.field(form.first, find_precision("single")), one = like.field(1, find_precision("double"));
   SpinorField slices = one.by_slice();
   HostSpinor host(like.domain()->lattice());
   for (int n = 0; n < form.first; ++n) {
     for (int s = 0; s < form.each; ++s) {
       if (!file.read(n, s, host))
-        throw Error(fmt::format("{}: vector {} does not match its checksum: damaged, or never written; make the file "
-                                "again with --mg-save",
-                                path.string(), n));
+        throw Error(
+            fmt::format("{}: vector {} does not match its checksum: damaged, or never written; make the file "
+                        "again with --mg-save",
+                        path.string(), n));
       upload(host, slices, basis, s);
     }
     SpinorField to = vectors.columns(n, 1);

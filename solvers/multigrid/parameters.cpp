@@ -8,8 +8,9 @@
 namespace quarksmith {
 namespace {
 
-/// The first of some block lengths that leaves an even extent of four or more, or else of two; 1 if none does. Two blocks
-/// in a direction are the next of each other on both sides: a coarse lattice of so few has little of the low modes.
+/// The first of some block lengths that leaves an even extent of four or more, or else of two; 1 if none does. Two
+/// blocks in a direction are the next of each other on both sides: a coarse lattice of so few has little of the low
+/// modes.
 int block_length(int extent, std::initializer_list<int> lengths) {
   for (const int least : {4, 2})
     for (const int length : lengths)
@@ -30,9 +31,9 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length
   for (long long numbers = 12LL * slices; p.levels.empty() || !few(sites_of(extent), p.levels.back());) {
     MultigridLevel level;
     for (int mu = 0; mu < directions; ++mu)
-      level.block[mu] = !p.levels.empty()                                  ? block_length(extent[mu], {2, 3})
+      level.block[mu] = !p.levels.empty()                              ? block_length(extent[mu], {2, 3})
                         : length > 0 && extent[mu] % (2 * length) == 0 ? length
-                                                                           : block_length(extent[mu], {4, 3, 5, 2});
+                                                                       : block_length(extent[mu], {4, 3, 5, 2});
     if (!p.levels.empty()) level.smoother_steps = 4;
     const long long block = sites_of(level.block);
     if (block < 2) break;

@@ -17,8 +17,8 @@ struct MultigridLevel {
   int vectors = 24;
   Method smoother = Method::mr;  ///< on the even-odd form
   int smoother_steps = 8;        ///< 4 on coarse levels
-  int coarse_steps = 2;  ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
-  bool packed = true;    ///< near-null vectors and coarse matrices are stored in 16 bits
+  int coarse_steps = 2;          ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
+  bool packed = true;            ///< near-null vectors and coarse matrices are stored in 16 bits
 };
 
 /// Unknowns of a direct solve at most.
@@ -36,10 +36,10 @@ struct MultigridParameters {
   int width = 12;           ///< near-null vectors that are improved together
 };
 
-/// Levels for a lattice: blocks of four sites a direction, or two where those would leave fewer than four blocks, then of
-/// two, as long as coarse extents stay even and a level has many sites.
-/// \param length of blocks of the finest level instead, in directions that it cuts into an even extent.
-/// \param vectors near-null vectors of the finest level at most.
+/// Levels for a lattice: blocks of four sites a direction, or two where those would leave fewer than four blocks, then
+/// of two, as long as coarse extents stay even and a level has many sites. \param length of blocks of the finest level
+/// instead, in directions that it cuts into an even extent. \param vectors near-null vectors of the finest level at
+/// most.
 MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length = 0, int vectors = 24);
 
 /// Whether a number of steps of a method can smooth, or solve on the coarsest level.

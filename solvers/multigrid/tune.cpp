@@ -67,8 +67,9 @@ std::vector<MultigridMove> multigrid_moves(const Lattice& lattice, int slices) {
       "steps of the second smoother", {2, 3, 4, 6, 8},
       [](MultigridParameters& p) { return p.levels.size() > 1 ? &p.levels[1].smoother_steps : nullptr; }, true);
   both("rounds at most", {1, 2, 3, 4, 5}, [](MultigridParameters& p) { return &p.most_rounds; }, false);
-  both("steps on the coarsest level", {10, 20, 50, 100, 200},
-       [](MultigridParameters& p) { return p.coarsest_steps > 0 ? &p.coarsest_steps : nullptr; }, false);
+  both(
+      "steps on the coarsest level", {10, 20, 50, 100, 200},
+      [](MultigridParameters& p) { return p.coarsest_steps > 0 ? &p.coarsest_steps : nullptr; }, false);
   return all;
 }
 

@@ -126,7 +126,11 @@ WITH_QUARKS = [
     ),
     ('"wilson"\nkappa = 0.12', '"staggered"\nmass = 0.1', "staggered quarks are of kind rational"),
     ('"quark"\n', '"gauge"\n', "there is a monomial 'gauge' already"),
-    ("kappa = 0.12", 'kappa = 0.12\nsolver = "gcr"', "solver 'gcr': forces are solved for by auto, cg or bicgstab"),
+    (
+        "kappa = 0.12",
+        'kappa = 0.12\nsolver = "gcr"',
+        "solver 'gcr': forces are solved for by auto, cg, bicgstab, eigcg or multigrid",
+    ),
     ("kappa = 0.12", 'kappa = 0.12\nsolver = "cgs"', "solver 'cgs' is unknown"),
     ("kappa = 0.12", 'kappa = 0.12\nprecision = "single"', "precision 'single': residuals are those in double"),
     ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-threequarter"', "precision 'threequarter' is unknown"),

@@ -29,7 +29,7 @@ extern constinit const MethodKind multigrid = {.names = {"multigrid"},
                                                .use = "light quarks; Dirac spinors, one rank",
                                                .fields = [](const MethodParameters& p) { return gcr.fields(outer(p)); },
                                                .make = make_outer,
-                                               .together = 4,  // that read coarse matrices once
+                                               .together = 4,       // that read coarse matrices once
                                                .cycle_fields = 8};  // the finest level; others need little beside it
 
 }  // namespace quarksmith::methods
