@@ -179,8 +179,8 @@ class Expression(Operator):
 
     @property
     def min_blocks(self) -> int:
-        """Blocks of threads that registers are to suffice for."""
-        return self.schedule.min_blocks
+        """Blocks of threads that registers are to suffice for: one where matrices of propagators fill them."""
+        return self.schedule.min_blocks or int(bool(PROPAGATORS.keys() & set(self.kinds.values())))
 
     @cached_property
     def sparing(self) -> bool:
