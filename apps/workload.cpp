@@ -285,10 +285,11 @@ void Workload::prepare_expression() {
           in_.emplace_back(fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins)));
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
-    } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
+    } else if (p.kind == "algebra" || p.kind == "scalars") {  // zeros: SU(3) matrices have no place there
       const DomainPointer& domain = fields_->domain();
-      arguments.emplace_back(links_.emplace_back(upload(HostGauge(domain->lattice(), kernel_->colours), domain,
-                                                        find_precision(links), full_storage(kernel_->colours))));
+      const int colours = p.kind == "algebra" ? kernel_->colours : 1;
+      arguments.emplace_back(links_.emplace_back(
+          upload(HostGauge(domain->lattice(), colours), domain, find_precision(links), full_storage(colours))));
     } else {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";
       const std::string_view storage =

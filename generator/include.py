@@ -62,9 +62,8 @@ LINK_EXPRESSIONS = (
     *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
 )
 CORRELATORS = ("mesons", "proton", "to_degrand_rossi", "from_degrand_rossi", "staggered_mesons")
-"""Of `propagator`."""
 CONTRACTIONS = ("bilinears", "loops", "turned_propagator", "staggered_nucleon", *BARYONS, *SEQUENTIAL)
-"""Of `measure`, besides."""
+"""Correlators of `propagator`, and what `measure` has besides."""
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (
     *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
@@ -348,10 +347,6 @@ def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
         _add_plain(found, "exp_term_adjoint")
 
 
-def _measure(rows: list[KernelSpec]) -> Kernels:
-    return _contractions(CONTRACTIONS, rows)
-
-
 def _contractions(names: Iterable[str], rows: list[KernelSpec]) -> Kernels:
     """Of quarks of three colours."""
     found: Kernels = {}
@@ -366,7 +361,7 @@ SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
     "solve": _solve,
     "heatbath": _heatbath,
     "smear": _smear,
-    "measure": _measure,
+    "measure": lambda rows: _contractions(CONTRACTIONS, rows),
     "hmc": _hmc,
 }
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of

@@ -25,7 +25,9 @@ def default_launch(spec: KernelSpec) -> tuple[int, int]:
         return 256, 2 if width == 2 else 4 if spec.format.bits <= 16 else 3
     if operator.family == "slices":  # a thread keeps all slices in shared memory: small blocks, several at a time
         return 32, 1
-    sums_neighbours = operator.family == "hopping" or (operator.family == "expression" and spec.spins > 0)
+    sums_neighbours = operator.family == "hopping" or (
+        operator.family == "expression" and spec.spins > 0 and not operator.min_blocks
+    )
     if not sums_neighbours:
         return BLOCK, max(operator.min_blocks, 1)
     packed = spec.format.bits < 32 and width == 1

@@ -35,6 +35,90 @@ HostGauge random_matrices(const Lattice& lattice, std::string_view kind, int see
   return u;
 }
 
+/// Fields and numbers of a call, and the same for the interpreter.
+struct Operands {
+  const Kernel& kernel;
+  DomainPointer domain;
+  int rhs;
+  std::map<std::string, char> along;  ///< directions by name
+  const PrecisionInfo &precision = find_precision(kernel.precision), &links = find_precision(precision.links);
+  const BasisInfo& basis = find_basis(kernel.basis.empty() ? "degrand_rossi" : kernel.basis);
+  std::vector<ExpressionValues> expected = {};
+  std::vector<std::unique_ptr<LinkField>> matrices = {};
+  std::vector<std::unique_ptr<SpinorField>> spinors = {};
+  std::vector<ExpressionArgument> arguments = {};
+  std::vector<ExpressionOutput> outputs = {};
+
+  Operands(const Kernel& k, DomainPointer d, int right_hand_sides, std::map<std::string, char> directions)
+      : kernel(k), domain(std::move(d)), rhs(right_hand_sides), along(std::move(directions)) {
+    expected.assign(rhs, ExpressionValues(lattice()));
+    for (ExpressionValues& e : expected) e.direction = along;
+  }
+  const Lattice& lattice() const { return domain->lattice(); }
+
+  void add(const ExpressionParameter& p, std::size_t n) {
+    const std::string name(p.name);
+    if (p.is_number()) {
+      const Complex64 number(0.3 + 0.17 * double(n), p.kind == "complex" ? 0.1 : 0);
+      for (ExpressionValues& e : expected) e.set(name, number);
+      arguments.emplace_back(number);
+    } else if (p.is_direction()) {
+      arguments.emplace_back(LatticeDirection{int(std::string_view("xyzt").find(along.at(name)))});
+    } else if (p.is_gamma()) {
+      const GammaProduct gamma{int(5 * n + 3) % 16};
+      for (ExpressionValues& e : expected) e.set_gammas(name, gamma.number);
+      arguments.emplace_back(gamma);
+    } else if (p.is_spinor()) {
+      add_spinors(p, n);
+    } else {
+      add_matrices(p, n);
+    }
+  }
+
+  void add_spinors(const ExpressionParameter& p, std::size_t n) {
+    const std::string name(p.name);
+    const int columns = p.is_propagator() ? 3 * kernel.spins : rhs;
+    auto& f =
+        spinors.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, columns, kernel.spins));
+    if (p.is_output()) {
+      f->fill(0xff);
+      outputs.emplace_back(*f);
+      return;
+    }
+    std::vector<HostSpinor> stored;
+    for (int r = 0; r < columns; ++r) upload(reference::random_spinor(lattice(), unsigned(100 * n) + r), *f, basis, r);
+    for (int r = 0; r < columns; ++r) download(*f, stored.emplace_back(lattice()), basis, r);
+    for (int r = 0; r < rhs; ++r) {
+      if (p.is_propagator())
+        expected[r].set_propagator(name, stored);
+      else
+        expected[r].set(name, stored[r], kernel.spins, p.kind == "fermion");
+    }
+    arguments.emplace_back(*f);
+  }
+
+  void add_matrices(const ExpressionParameter& p, std::size_t n) {
+    const std::string name(p.name);
+    if (p.kind == "scalars") {
+      HostGauge numbers(lattice(), 1);
+      const HostSpinor drawn = reference::random_spinor(lattice(), unsigned(n));
+      for (long long i = 0; i < lattice().sites(); ++i) numbers.link(i, 0)[0] = drawn.site[i][0];
+      matrices.push_back(std::make_unique<LinkField>(upload(numbers, domain, links, full_storage(1))));
+      for (ExpressionValues& e : expected) e.set_numbers(name, drawn);
+    } else {
+      const StorageInfo& storage = find_storage(p.kind == "links" ? kernel.links : "r18");
+      const HostGauge u = random_matrices(lattice(), p.kind, int(n) + 3);
+      // Outputs are filled with other links, which stay where nothing is written.
+      matrices.push_back(std::make_unique<LinkField>(upload(u, domain, links, storage)));
+      for (ExpressionValues& e : expected) e.set(name, download(*matrices.back()));
+    }
+    if (p.is_output())
+      outputs.emplace_back(*matrices.back());
+    else
+      arguments.emplace_back(*matrices.back());
+  }
+};
+
 class Expressions : public testing::TestWithParam<support::KernelCase> {
  protected:
   const Kernel& kernel() const { return *GetParam().kernel; }
@@ -70,84 +154,17 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
     std::string text = "directions";
     for (const auto& [name, mu] : along) text += fmt::format(" {}={}", name, mu);
     SCOPED_TRACE(text);
-    const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-    const PrecisionInfo &precision = find_precision(k.precision), &links = find_precision(precision.links);
-    const BasisInfo& basis = find_basis(k.basis.empty() ? "degrand_rossi" : k.basis);
-    std::vector<ExpressionValues> expected(rhs, ExpressionValues(lattice));
-    for (ExpressionValues& e : expected) e.direction = along;
-    std::vector<std::unique_ptr<LinkField>> matrices;
-    std::vector<std::unique_ptr<SpinorField>> spinors;
-    std::vector<ExpressionArgument> arguments;
-    std::vector<ExpressionOutput> outputs;
+    Operands o(k, std::make_shared<Domain>(lattice, GetParam().device), rhs, along);
     const auto parameters = parameters_of(k);
-    for (std::size_t n = 0; n < parameters.size(); ++n) {
-      const ExpressionParameter& p = parameters[n];
-      const std::string name(p.name);
-      if (p.is_number()) {
-        const Complex64 number(0.3 + 0.17 * double(n), p.kind == "complex" ? 0.1 : 0);
-        for (ExpressionValues& e : expected) e.set(name, number);
-        arguments.emplace_back(number);
-      } else if (p.is_direction()) {
-        arguments.emplace_back(LatticeDirection{int(std::string_view("xyzt").find(along.at(name)))});
-      } else if (p.is_gamma()) {
-        const GammaProduct gamma{int(5 * n + 3) % 16};
-        for (ExpressionValues& e : expected) e.set_gammas(name, gamma.number);
-        arguments.emplace_back(gamma);
-      } else if (p.is_propagator()) {
-        std::vector<HostSpinor> columns;
-        auto& f =
-            spinors.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, 3 * k.spins, k.spins));
-        if (p.is_output()) f->fill(0xff);
-        for (int r = 0; r < 3 * k.spins && !p.is_output(); ++r) {
-          upload(reference::random_spinor(lattice, unsigned(100 * n) + r), *f, basis, r);
-          download(*f, columns.emplace_back(lattice), basis, r);
-        }
-        for (ExpressionValues& e : expected)
-          if (!p.is_output()) e.set_propagator(name, columns);
-        if (p.is_output())
-          outputs.emplace_back(*f);
-        else
-          arguments.emplace_back(*f);
-      } else if (p.kind == "scalars") {
-        HostGauge numbers(lattice, 1);
-        const HostSpinor drawn = reference::random_spinor(lattice, unsigned(n));
-        for (long long i = 0; i < lattice.sites(); ++i) numbers.link(i, 0)[0] = drawn.site[i][0];
-        matrices.push_back(std::make_unique<LinkField>(upload(numbers, domain, links, full_storage(1))));
-        for (ExpressionValues& e : expected) e.set_numbers(name, drawn);
-        arguments.emplace_back(*matrices.back());
-      } else if (p.is_spinor()) {
-        spinors.push_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, k.spins));
-        if (p.is_output()) spinors.back()->fill(0xff);
-        for (int r = 0; r < rhs && !p.is_output(); ++r)
-          upload(reference::random_spinor(lattice, unsigned(100 * n) + r), *spinors.back(), basis, r);
-        for (int r = 0; r < rhs && !p.is_output(); ++r) {
-          HostSpinor stored(lattice);
-          download(*spinors.back(), stored, basis, r);
-          expected[r].set(name, stored, k.spins, p.kind == "fermion");
-        }
-        if (p.is_output())
-          outputs.emplace_back(*spinors.back());
-        else
-          arguments.emplace_back(*spinors.back());
-      } else {
-        const StorageInfo& storage = find_storage(p.kind == "links" ? k.links : "r18");
-        HostGauge u = random_matrices(lattice, p.kind, int(n) + 3);
-        // Outputs are filled with other links, which stay where nothing is written.
-        matrices.push_back(std::make_unique<LinkField>(upload(u, domain, links, storage)));
-        for (ExpressionValues& e : expected) e.set(name, download(*matrices.back()));
-        if (p.is_output())
-          outputs.emplace_back(*matrices.back());
-        else
-          arguments.emplace_back(*matrices.back());
-      }
-    }
+    for (std::size_t n = 0; n < parameters.size(); ++n) o.add(parameters[n], n);
     const ExpressionSettings settings{.boundary = {1, std::polar(1.0, 0.7), -1, Complex64(0, 1)}, .basis = k.basis};
+    std::vector<ExpressionValues>& expected = o.expected;
     for (ExpressionValues& e : expected) e.boundary = settings.boundary;
-    const std::vector<double> sums = evaluate(k.operation, arguments, outputs, settings);
+    const std::vector<double> sums = evaluate(k.operation, o.arguments, o.outputs, settings);
     reference::run_expression(std::string(k.formula), expected);
-    for (int r = 0; r < rhs; ++r) compare(expected[r], parameters, outputs, r);
+    for (int r = 0; r < rhs; ++r) compare(expected[r], parameters, o.outputs, r);
     EXPECT_EQ(sums.size(), expected[0].sums.size());
-    const double limit = support::tolerance(links.name, "").norm;
+    const double limit = support::tolerance(find_precision(k.precision).links, "").norm;
     for (std::size_t n = 0; n < std::min(sums.size(), expected[0].sums.size()); ++n)
       EXPECT_NEAR(sums[n], expected[0].sums[n], limit * (double(lattice.sites()) + std::abs(expected[0].sums[n]))) << n;
   }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from generator.language.graph import Node
+Node = Any
+"""As of generator/language/graph.py, whose nodes print themselves by what is here."""
 
 NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""

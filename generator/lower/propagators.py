@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from generator.errors import ExpressionError
 from generator.language.graph import NUMBERS, Node
 from generator.lower.constants import is_constant, spin_value
 
-if TYPE_CHECKING:
-    from generator.lower.values import Displacement, Lowering, Value
-
+Value = Any
+"""As of generator/lower/values.py, which makes values of blocks by what is here."""
+Lowering = Any
+Displacement = tuple[int, ...]
 SPINS = range(4)
 
 

@@ -36,7 +36,11 @@ from generator.language import (
 )
 from generator.language.formula import Definition, Formula, parameter_symbol
 from generator.language.graph import Node, all_merged
-from generator.language.hadrons import (
+from generator.language.place import here
+from generator.language.symbols import symbol
+from generator.lower.sequential import sequential_source
+from generator.operators.expression import Expression
+from generator.operators.hadrons import (
     Contractions,
     add,
     all_contractions,
@@ -46,10 +50,6 @@ from generator.language.hadrons import (
     octet,
     other_parity,
 )
-from generator.language.place import here
-from generator.language.symbols import symbol
-from generator.lower.sequential import sequential_source
-from generator.operators.expression import Expression
 
 GROUP = "contractions"
 

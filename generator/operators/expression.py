@@ -99,8 +99,7 @@ class Expression(Operator):
     def axes(self) -> tuple[str, ...]:
         """Axes of the record that apply."""
         kinds = set(self.kinds.values())
-        values = topological(v for _, results in self.blocks for *_, v in results)
-        turns = any(v.op == "spin" for v in values)
+        turns = any(v.op == "spin" for v in self._values)
         found = {
             "links": "links" in kinds,
             "basis": turns,
@@ -179,8 +178,8 @@ class Expression(Operator):
 
     @property
     def min_blocks(self) -> int:
-        """Blocks of threads that registers are to suffice for."""
-        return self.schedule.min_blocks
+        """Blocks of threads that registers are to suffice for: one where matrices of propagators fill them."""
+        return self.schedule.min_blocks or int(bool(PROPAGATORS.keys() & set(self.kinds.values())))
 
     @cached_property
     def sparing(self) -> bool:
@@ -243,8 +242,7 @@ class Expression(Operator):
     @property
     def _first_sums(self) -> list[int]:
         """The number of the first sum of each result."""
-        counts = list(map(_parts, self.definition.results))
-        return [sum(counts[:n]) for n in range(len(counts))]
+        return [sum(map(_parts, self.definition.results[:n])) for n in range(len(self.definition.results))]
 
     @property
     def own_sums(self) -> str:
@@ -360,9 +358,8 @@ class Expression(Operator):
         return [{"title": "", "lines": [*head, *(f"  {line}" for line in lines), "}"]}]
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], spec: KernelSpec) -> dict[str, Any]:
-        everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        inlined = are_inlined(everything)
+        inlined = are_inlined([v for _, all_results in self.blocks for *_, v in all_results])
         statements = Statements(
             *(self.operands, self.kinds, roots, inlined, spec.basis, self.sparing, self.schedule.kept, self.flavours),
             colours=spec.colours,

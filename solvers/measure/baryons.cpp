@@ -160,11 +160,13 @@ std::vector<Baryon> baryons_of(const std::string& name, const std::string& lines
 
 std::vector<Complex64> baryon_sums(std::span<const Propagator* const> lines, std::span<const Baryon> baryons,
                                    const MomentumPhases& phases) {
-  using Call = std::tuple<std::string_view, std::vector<const Propagator*>, double>;
+  // Of the first lines with a propagator: its address would give each rank an order of its own.
+  using Call = std::tuple<std::string_view, std::vector<std::ptrdiff_t>, double>;
   std::map<Call, std::vector<std::size_t>> calls;
   for (std::size_t k = 0; k < baryons.size(); ++k) {
-    std::vector<const Propagator*> of;
-    for (const int line : baryons[k].lines) of.push_back(lines[line]);
+    std::vector<std::ptrdiff_t> of;
+    for (const int line : baryons[k].lines)
+      of.push_back(std::find(lines.begin(), lines.end(), lines[line]) - lines.begin());
     calls[{baryons[k].kernel, of, baryons[k].parity}].push_back(k);
   }
   std::vector<Complex64> all;

@@ -25,9 +25,9 @@ void turn(std::string_view kernel, const SpinorField& from, const BasisInfo& in,
 }  // namespace
 
 Propagator::Propagator(const DomainPointer& domain, int spins)
-    : field_(domain, find_precision("double"), Subset::full, 3 * spins, spins) {}
-Propagator::Propagator(const Lattice& lattice, int spins)
-    : Propagator(std::make_shared<Domain>(lattice, Device::cpu()), spins) {}
+    : field_(domain, find_precision("double"), Subset::full, 3 * spins, spins) {
+  field_.fill(0);
+}
 
 void Propagator::set_column(int column, const HostSpinor& solution) { upload(solution, field_, own_basis(), column); }
 void Propagator::get_column(int column, HostSpinor& solution) const { download(field_, solution, own_basis(), column); }

@@ -13,9 +13,8 @@ namespace quarksmith {
 /// source spin s' and colour c', in the DeGrand-Rossi basis; of staggered quarks, which have one spin, three.
 class Propagator {
  public:
+  /// Zero.
   explicit Propagator(const DomainPointer& domain, int spins = 4);
-  /// On the host's processors.
-  explicit Propagator(const Lattice& lattice, int spins = 4);
 
   const Lattice& lattice() const { return field_.domain().lattice(); }
   Communicator& communicator() const { return field_.domain().communicator(); }

@@ -10,13 +10,13 @@ from generator.algebra.gamma import DEGRAND_ROSSI
 from generator.errors import ExpressionError, SpecError
 from generator.language import Gamma, Propagator, Sum, adj, epsilon, expression, gamma, total, trace, x
 from generator.language.graph import Node
-from generator.language.hadrons import other_parity
 from generator.language.symbols import symbol
 from generator.lower.propagators import gamma_products
 from generator.lower.sequential import derivative
 from generator.operators import OPERATORS, kernel
 from generator.operators.contractions import TWO_POINT
 from generator.operators.expression import Expression
+from generator.operators.hadrons import other_parity
 
 EPSILON = np.zeros((3, 3, 3))
 for order in itertools.permutations(range(3)):
