@@ -17,7 +17,7 @@ RENDERED = $(if $(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 given = $(if $(filter undefined,$(origin $(1))),,-D$(2)="$(3)")
 SETTINGS = -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_PROFILE="$(PROFILE)" \
   $(call given,CPU,QUARKSMITH_CPU,$(CPU)) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
-  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$$CUDA_FLAGS) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
+  $(call given,HIP,QUARKSMITH_HIP,$(HIP)) $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$$CUDA_FLAGS) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
   $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES)))
 
 # A new build folder has no tests; one that has them keeps them.
@@ -34,12 +34,12 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full setup generate library python beside kernel tune contribute check format install dist bench fuzz clean
+.PHONY: help demo test test-full check-hip setup generate library python beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4|neon|...|all  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
-	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
+	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4|neon|...|all  CUDA=AUTO|ON|OFF  HIP=ON|OFF  BUILD=FOLDER"; \
+	  echo "           PREFIX=FOLDER  DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
 	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
 
 demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in a few minutes
@@ -54,6 +54,13 @@ test: setup generate  ## build everything and run all tests
 
 test-full:  ## the same with every kernel of profile wide, in build-wide (an hour on two cores)
 	@$(MAKE) --no-print-directory test PROFILE=wide
+
+# For the architectures that the objects name; nothing is run.
+check-hip: BUILD := build-hip
+check-hip: setup  ## compile all kernels for AMD's GPUs, without one: registers, spills, LDS; link the library
+	@tools/setup.sh hip
+	@$(MAKE) --no-print-directory library PROFILE=$(PROFILE) BUILD=$(BUILD) HIP=ON CUDA=OFF
+	@$(PYTHON) runtime/targets/hip/code_objects.py $(BUILD)/hip --profile $(PROFILE)
 
 setup:  ## install what the build needs
 	@tools/setup.sh
@@ -135,7 +142,7 @@ check = $(if $(filter command environment,$(firstword $(origin $(1)))),\
 $(call check,BENCH,$$)
 $(call check,CMAKE_FLAGS,& | < > ` $$)
 $(call check,CUDA_FLAGS,$(of_shells))
-$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS OVERWRITE PYTHON,\
+$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA HIP TESTS SHARED PREFIX FUZZ_SECONDS OVERWRITE PYTHON,\
   $(call check,$(v),$(of_shells) ' " * ? [)\
   $(if $(and $(filter-out ONLY,$(v)),$(filter command environment,$(firstword $(origin $(v)))),$(word 2,$(value $(v)))),\
     $(error $(v)=$(value $(v)): spaces have no place there)))

@@ -14,7 +14,7 @@ namespace {
 struct ModelOptions {
   CommonOptions common;
   std::vector<std::string> lattices, grids, files;
-  std::string ranks, precisions, links = "12", link, network, schwarz, target{target_names().back()};
+  std::string ranks, precisions, links = "12", link, network, schwarz, target{target_names()[1]};
   int batch = 1, ranks_per_host = 0;
   double launch = 2;
   bool local = false, calibrate = false;

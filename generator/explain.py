@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from generator.algebra.gamma import TOLERANCE, Matrix
-from generator.emit.render import NOT_TUNED, Tuning, body_path, group_of, render_profile
+from generator.emit.render import NOT_TUNED, Tuning, body_path, exists_on, group_of, render_profile
 from generator.emit.words import slice_numbers, weight
 from generator.lower.hopping import DIRECTION_NAMES, clifford_text
 from generator.lower.numbers import Product, printed_sum
@@ -19,7 +19,7 @@ from generator.operators.programs import kernel_name
 from generator.profile import Profile, row_for
 from generator.schema import explain_action
 from generator.spec import KernelSpec
-from generator.targets import HOST, TARGETS
+from generator.targets import HOST, TARGETS, Target
 
 FLAVOURS = {
     "": np.eye(2),
@@ -52,9 +52,16 @@ def explain_kernel(spec: KernelSpec) -> str:
     lines.append(f"  cost        {cost.reported} flop, {cost.bytes:g} bytes a site and right-hand side")
     body = body_path(spec)
     lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/kernels/convert.hpp'}")
-    for t in TARGETS.values():
-        lines.append(f"  {t.name:<11} generated/{t.name}/{group_of(spec)}.{t.suffix}")
+    lines += [f"  {t.name:<11} {_on_target(spec, t)}" for t in TARGETS.values() if exists_on(spec, t)]
     return "\n".join([*lines, "", "profile row:", row_for(spec)])
+
+
+def _on_target(spec: KernelSpec, target: Target) -> str:
+    """Where a kernel is for a target, and what it costs there."""
+    costs = [f"{target.kernel_seconds:.2g} s to compile"]
+    if target.threads:
+        costs.insert(0, f"{target.threads.left(spec.block * spec.min_blocks)} registers a thread")
+    return f"generated/{target.name}/{group_of(spec)}.{target.suffix}: {', '.join(costs)}"
 
 
 def explain_record(record: Lowered) -> str:

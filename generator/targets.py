@@ -28,6 +28,13 @@ class Threads:
     registers: int  # of 32 bits
     most: int
     shared: int  # bytes of shared memory that a block may have
+    step: int = 32  # threads that work in step
+    own: int = 255  # registers that a thread may have
+
+    def left(self, threads: int) -> int:
+        """Registers of each of so many threads, which four units share in steps."""
+        shared = 4 * self.step
+        return min(self.registers // (-(-threads // shared) * shared), self.own)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class Compiler:
     """How candidates of a sweep are compiled without a build, and patterns of what the compiler says of them."""
 
     program: str
+    architecture: str  # unless the sweep is told another
     flags: tuple[str, ...]  # `{}` stands for the architecture
     entry: str  # the length of a kernel's name, and what begins with it
     spills: str  # bytes of registers stored to memory
@@ -50,7 +58,7 @@ class Target:
         suffix: ending of its translation units.
         tables: of its kernels, one for each instruction set: name -> namespace, which is QUARKSMITH_TARGET there;
             quarksmith_NAMESPACE is the object library.
-        headers: of its folder, which units include after runtime/kernels/kernel.hpp.
+        headers: that units include after runtime/kernels/kernel.hpp; see include.
         shapes: names of generator.shapes that differ from the plain shape here.
         export: command that compiles an exported file, without its name.
         export_lattice: X,Y,Z,T that it runs on.
@@ -87,14 +95,24 @@ class Target:
     export_headers: tuple[str, ...] = ()
 
     def include(self, header: str) -> str:
-        """Path of a header of its folder."""
-        return f"runtime/targets/{self.name}/{header}.hpp"
+        """Path of a header of its folder, or of `folder/header`."""
+        return f"runtime/targets/{header if '/' in header else f'{self.name}/{header}'}.hpp"
 
     def link(self, compiler: str) -> list[str]:
         """Options that link a module with its libraries, which lie with a compiler."""
-        folder = Path(shutil.which(compiler) or compiler).resolve().parents[1] / "lib64"
-        return [f"-L{folder}", *self.libraries] if self.libraries else []
+        root = Path(shutil.which(compiler) or compiler).resolve().parents[1]
+        return [f"-L{root / 'lib64'}", f"-L{root / 'lib'}", *self.libraries] if self.libraries else []
 
+
+OF_GPUS = ("gpu/batch", "gpu/halo")
+"""Headers of every target where a thread works on a site."""
+GPU_SHAPES = ("box", "kept", "stream", "tfirst")
+GPU_SIZES = {
+    "large": Size((32, 32, 32, 64)),
+    "batch": Size((32, 32, 32, 64), 12),
+    "small": Size((16, 16, 16, 16)),
+    "tiny": Size((8, 8, 8, 8)),
+}
 
 TARGETS = {
     t.name: t
@@ -124,13 +142,14 @@ TARGETS = {
             name="cuda",
             suffix="cu",
             tables={"cuda": "cuda"},
-            headers=("batch", "halo"),
-            shapes=("box", "kept", "stream", "tfirst"),
+            headers=OF_GPUS,
+            shapes=GPU_SHAPES,
             threads=Threads(registers=65536, most=2048, shared=232448),  # compute capability 9.0
             code_flags=("-Xcompiler=-fPIC,-fvisibility=hidden",),
             libraries=("-lcudart_static", "-lrt", "-ldl", "-lpthread"),
             compiler=Compiler(
                 program="nvcc",
+                architecture="90",
                 flags=("-O3", "-std=c++17", "-arch=sm_{}", "-Xptxas=-v"),
                 entry=r"Compiling entry function '\w*?kernelINS0_(\d+)(\w+)'",
                 spills=r"(\d+) bytes spill stores",
@@ -142,12 +161,40 @@ TARGETS = {
             kernel_seconds=0.35,
             compile_seconds=3.0,
             measure_seconds=0.15,
-            sizes={
-                "large": Size((32, 32, 32, 64)),
-                "batch": Size((32, 32, 32, 64), 12),
-                "small": Size((16, 16, 16, 16)),
-                "tiny": Size((8, 8, 8, 8)),
-            },
+            sizes=GPU_SIZES,
+        ),
+        Target(
+            name="hip",
+            suffix="hip",
+            tables={"hip": "hip"},
+            headers=OF_GPUS,
+            shapes=GPU_SHAPES,
+            threads=Threads(
+                registers=131072, most=2048, shared=65536, step=64, own=512
+            ),  # a compute unit of gfx90a and gfx942
+            libraries=("-lamdhip64",),
+            compiler=Compiler(
+                program="hipcc",
+                architecture="gfx90a",
+                flags=(
+                    "-O3",
+                    "-std=c++17",
+                    "--offload-arch={}",
+                    "-include",
+                    "hip/hip_runtime.h",
+                    "-Rpass-analysis=kernel-resource-usage",
+                ),
+                entry=r"Function Name: _Z\w*?kernelINS0_(\d+)(\w+)",
+                spills=r"ScratchSize \[bytes/lane\]: (\d+)",
+                registers=r" VGPRs: (\d+)",
+            ),
+            export="hipcc -std=c++20 -O3 --offload-arch=gfx90a",
+            export_headers=("hip/hip_runtime.h",),
+            export_lattice="32,32,32,32",
+            kernel_seconds=7.0,  # for two architectures
+            compile_seconds=6.0,
+            measure_seconds=0.15,
+            sizes=GPU_SIZES,
         ),
     )
 }

@@ -120,7 +120,7 @@ TEST(StoredSites, GroupsOfASiteAreItsWords) {
               for (int n = 0; n < group; ++n) {
                 const long long piece =
                     (static_cast<long long>(slot / links.row) * links.pieces + n / in_piece) * links.row +
-                    slot % links.row;  // as runtime/targets/cuda/sites.cu counts them
+                    slot % links.row;  // as runtime/targets/gpu/site_kernels.hpp counts them
                 const long long word = (links.data - &memory) / word_bytes + piece * in_piece + n % in_piece;
                 ASSERT_EQ(word, order.word(parity * order.blocks + block, lane, mu * group + n));
               }

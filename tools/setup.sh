@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs: system packages with apt, dnf or zypper where that is possible, Python packages into
 # .venv. Where everything is found without packages (modules of a cluster, an environment of conda) it goes on with
-# that. Says nothing when all is there already. With the argument `tests`: what these need too.
+# that. Says nothing when all is there already. With the argument `tests`: what these need too; with `hip`: what compiles
+# kernels for AMD's GPUs.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -144,6 +145,29 @@ if [ -n "$missing" ] || [ -z "$manager" ]; then
   fi
   [ -z "${list:-}" ] || say "goes on without: $(echo "$list" | sed 's/^wants: //' | paste -sd, | sed 's/,/, /g')"
 fi
+
+# --- AMD's GPUs -------------------------------------------------------------------------------------------------------
+
+# A compiler for AMD's GPUs and ROCm's headers and device code: ROCm's, or those of the distribution. Tests go on without.
+has_hip() {
+  [ -d "${ROCM_PATH:-/opt/rocm}/llvm" ] || { command -v clang++-19 && command -v clang-offload-bundler-19 &&
+    command -v llvm-readelf-19 && command -v ld.lld-19 && [ -e /usr/include/hip/hip_runtime.h ] &&
+    ls /usr/lib/*/amdgcn/bitcode/ockl.bc; } >/dev/null 2>&1
+}
+case ${1:-} in
+  hip | tests)
+    hip="clang-19 clang-tools-19 llvm-19 lld-19 libamdhip64-dev rocm-device-libs"
+    if ! has_hip && [ "$manager" = apt-get ] && may_install; then
+      say "installing $hip"
+      { as_root $before && as_root env DEBIAN_FRONTEND=noninteractive $install $hip; } >/dev/null 2>&1 || true
+    fi
+    if [ "$1" = hip ] && ! has_hip; then
+      say "kernels for AMD's GPUs are compiled with ROCm (ROCM_PATH, default /opt/rocm), or on Debian 12 with"
+      echo "  sudo apt-get install -y --no-install-recommends $hip" >&2
+      exit 1
+    fi
+    ;;
+esac
 
 # --- Python packages --------------------------------------------------------------------------------------------------
 

@@ -12,15 +12,15 @@ struct naive_nr_half_spinor {
   static constexpr int spins = 4, depth = 1;
   using Hops = HopList<Hop<0, +1>, Hop<0, -1>, Hop<1, +1>, Hop<1, -1>, Hop<2, +1>, Hop<2, -1>, Hop<3, +1>, Hop<3, -1>>;
   template <class Other>
-  static Combined<0> parts(Other) { return {}; }  // no such hop
-  static Selected<3, 2, 1, 0> parts(Hop<0, +1>) { return {}; }
-  static Selected<3, 2, 1, 0> parts(Hop<0, -1>) { return {}; }
-  static Selected<3, 2, 1, 0> parts(Hop<1, +1>) { return {}; }
-  static Selected<3, 2, 1, 0> parts(Hop<1, -1>) { return {}; }
-  static Selected<2, 3, 0, 1> parts(Hop<2, +1>) { return {}; }
-  static Selected<2, 3, 0, 1> parts(Hop<2, -1>) { return {}; }
-  static Selected<0, 1, 2, 3> parts(Hop<3, +1>) { return {}; }
-  static Selected<0, 1, 2, 3> parts(Hop<3, -1>) { return {}; }
+  static constexpr Combined<0> parts(Other) { return {}; }  // no such hop
+  static constexpr Selected<3, 2, 1, 0> parts(Hop<0, +1>) { return {}; }
+  static constexpr Selected<3, 2, 1, 0> parts(Hop<0, -1>) { return {}; }
+  static constexpr Selected<3, 2, 1, 0> parts(Hop<1, +1>) { return {}; }
+  static constexpr Selected<3, 2, 1, 0> parts(Hop<1, -1>) { return {}; }
+  static constexpr Selected<2, 3, 0, 1> parts(Hop<2, +1>) { return {}; }
+  static constexpr Selected<2, 3, 0, 1> parts(Hop<2, -1>) { return {}; }
+  static constexpr Selected<0, 1, 2, 3> parts(Hop<3, +1>) { return {}; }
+  static constexpr Selected<0, 1, 2, 3> parts(Hop<3, -1>) { return {}; }
   template <int Mu, int Step, class Psi>
   static QUARKSMITH_INLINE auto project(Hop<Mu, Step> hop, const Psi& psi) {
     return decltype(parts(hop))::of(psi);

@@ -52,11 +52,17 @@ def find_exported(profile: Profile, name: str, target: Target) -> KernelSpec:
             f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "
             "numbers, such as axpby_double"
         )
-    foreign = set(spec.shape) - set(target.shapes) or not exists_on(spec, target)
-    if foreign or (spec.variant and (spec.block > 0) != (target.threads is not None)):
-        known = " or ".join(t for t in TARGETS if t != target.name)
-        raise SpecError(f"kernel {name} is a variant for another target; use --target {known}")
+    known = [t for t in TARGETS.values() if _is_for(spec, t)]
+    if target not in known:
+        names = " or ".join(t.name for t in known)
+        raise SpecError(f"kernel {name} is a variant for another target; use --target {names}")
     return spec
+
+
+def _is_for(spec: KernelSpec, target: Target) -> bool:
+    """Whether a kernel or a variant can be one of a target."""
+    launched = not spec.variant or (spec.block > 0) == (target.threads is not None)
+    return launched and set(spec.shape) <= set(target.shapes) and exists_on(spec, target)
 
 
 def _variant(profile: Profile, name: str) -> KernelSpec:

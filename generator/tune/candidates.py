@@ -53,9 +53,8 @@ def candidates(spec: KernelSpec, target: Target, *, quick: bool) -> list[KernelS
         shapes.append(("box",))  # loops of links reach sites that rows of x load far apart
     found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
     found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
-    if hopping:
+    if hopping and kept_bytes(spec) * limits.step <= limits.shared:
         shapes += list(BATCH_COMBINATIONS[:1] if quick else BATCH_COMBINATIONS)
-    if hopping:
         found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
     for shape in shapes:
         some = hopping and bool(shape)  # of a shape that was compared with others in all launches, those that won

@@ -213,15 +213,17 @@ def _record(c: Candidate) -> dict[str, Any]:
 
 def _read_report(compiler: Compiler, log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candidate]:
     """Registers and spills of each candidate from what its compiler reports."""
-    found: dict[str, tuple[int, int]] = {}
-    name, spills = "", 0
+    registers: dict[str, int] = {}
+    spills: dict[str, int] = {}
+    name = ""
     for line in log.splitlines():
         if entry := re.search(compiler.entry, line):
             name = entry[2][: int(entry[1])].removesuffix("_row")
         elif spilled := re.search(compiler.spills, line):
-            spills = int(spilled[1])
+            spills[name] = int(spilled[1])
         elif used := re.search(compiler.registers, line):
-            found[name] = (int(used[1]), spills)
+            registers[name] = int(used[1])
+    found = {name: (registers[name], spills[name]) for name in registers.keys() & spills.keys()}
     missing = [s.name for s in specs if s.name not in found]
     if missing:
         raise CompileError(f"the report of {compiler.program} does not name {missing[0]}; is it recent enough?")

@@ -15,8 +15,6 @@ namespace quarksmith::QUARKSMITH_TARGET {
 inline constexpr int warp_size = 32, tile_size = 8;
 /// Threads of a block, whose warps share the columns of some rows.
 inline constexpr int tile_threads = warp_parts * warp_size;
-/// Steps whose numbers are on their way.
-inline constexpr int tiles_ahead = 3;
 /// Pairs of complex numbers of a Dirac spinor, and of one chirality of it.
 inline constexpr int spinor_pairs = spinor_numbers / 2, chiral_pairs = chiral_numbers / 2;
 
@@ -164,7 +162,7 @@ struct TileSums {
   };
   /// Bytes of shared memory for a thread: stages, or sums.
   static QUARKSMITH_HOST_DEVICE int kept_bytes() {
-    const int stages = tiles_ahead * int(sizeof(Stage)) / warp_size, sums = M * warp_tiles * 4 * int(sizeof(float));
+    const int stages = Threads::ahead * int(sizeof(Stage)) / warp_size, sums = M * warp_tiles * 4 * int(sizeof(float));
     return stages > sums ? stages : sums;
   }
 
@@ -178,7 +176,7 @@ struct TileSums {
     const int count = steps - begin < each ? steps - begin : each;
     if (count <= 0) return;
     auto cursor = make_cursor(begin);
-    Stage* const stages = static_cast<Stage*>(Threads::shared()) + part * tiles_ahead;
+    Stage* const stages = static_cast<Stage*>(Threads::shared()) + part * Threads::ahead;
     int coming = 0, here = 0;
     const auto fetch = [&](bool more) {
       if (more) {
@@ -193,19 +191,19 @@ struct TileSums {
           for (int m = 0; m < M; ++m)
             if (!cursor.fetch(stage.x[term][m][thread], term, m)) stage.x[term][m][thread] = Two<T>{};
         ++cursor;
-        coming = coming + 1 == tiles_ahead ? 0 : coming + 1;
+        coming = coming + 1 == Threads::ahead ? 0 : coming + 1;
       }
       Threads::close();
     };
     QUARKSMITH_UNROLL
-    for (int k = 0; k < tiles_ahead - 1; ++k) fetch(k < count);
+    for (int k = 0; k < Threads::ahead - 1; ++k) fetch(k < count);
     QUARKSMITH_ROLLED
     for (int k = 0; k < count; ++k) {
       in_order();  // what the stage held has been read
-      fetch(k + tiles_ahead - 1 < count);
-      Threads::template await<tiles_ahead - 1>();
+      fetch(k + Threads::ahead - 1 < count);
+      Threads::template await<Threads::ahead - 1>();
       const Stage& stage = stages[here];
-      here = here + 1 == tiles_ahead ? 0 : here + 1;
+      here = here + 1 == Threads::ahead ? 0 : here + 1;
       TileVectors<Conjugate> v[M];
       QUARKSMITH_UNROLL
       for (int m = 0; m < M; ++m) {

@@ -87,7 +87,7 @@ WRONG_USE = [
     (("propagator", "--gauge", "weak:0.1:4,4,4,4", *MASS, *OUT), "is not FILE, unit:X,Y,Z,T"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"),
-        "device 'tpu' is unknown; did you mean cpu? use cpu, cuda, cuda:N or auto",
+        "device 'tpu' is unknown; did you mean cpu? use cpu, cuda, cuda:N, hip, hip:N or auto",
     ),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--precision", "double-half", "--basis", "degrand_rossi"),

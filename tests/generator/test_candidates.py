@@ -4,7 +4,7 @@ import pytest
 
 from generator.emit.render import render_group
 from generator.profile import load_profile
-from generator.targets import GPU, HOST
+from generator.targets import GPU, HOST, TARGETS
 from generator.tune.candidates import candidates, tunable
 from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report
 
@@ -63,3 +63,28 @@ def test_candidates_are_left_out_that_spill_more_than_the_best_of_their_kernel(l
 def test_bounds_that_leave_the_code_as_it_is_are_measured_once():
     log, specs = ptxas([0, 0, 8])
     assert [c.spec for c in _distinct(_read_report(GPU.compiler, log, FORCES[0], specs))] == [specs[0], specs[2]]
+
+
+def test_the_report_of_clang_is_read_in_its_order():
+    """Registers come before the spills of the same kernel; a kernel is named before both."""
+    spec = PROFILE.find(FORCES[0])
+    lines = (f"Function Name: _ZN10quarksmith3hip6kernelINS0_{len(spec.name) + 4}{spec.name}_rowELi64EE",)
+    lines += (
+        "    SGPRs: 42",
+        "    VGPRs: 201",
+        "    AGPRs: 0",
+        "    ScratchSize [bytes/lane]: 1288",
+        "    SGPRs Spill: 2",
+    )
+    log = "".join(f"./kernel.hpp:1:1: remark: {line} [-Rpass-analysis=kernel-resource-usage]\n" for line in lines)
+    (found,) = _read_report(TARGETS["hip"].compiler, log, FORCES[0], [spec])
+    assert (found.registers, found.spills) == (201, 1288)
+
+
+def test_links_are_kept_where_those_of_a_wavefront_fit():
+    """Eight links of 18 doubles a thread are 74 KB for 64 threads; a compute unit of AMD's has 64 KB."""
+    spec = PROFILE.find("wilson_double_r18_nr_n1")
+    kept = {t.name: [c for c in candidates(spec, t, quick=True) if "kept" in c.shape] for t in TARGETS.values()}
+    assert kept["cuda"] and not kept["hip"]
+    half = candidates(PROFILE.find("wilson_half_r12_nr_n1"), TARGETS["hip"], quick=True)
+    assert any("kept" in c.shape for c in half)

@@ -12,7 +12,7 @@ from tree import tracked
 
 from generator.emit.render import environment
 from generator.profile import load_profile
-from generator.targets import GPU
+from generator.targets import HOST, TARGETS
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ def test_includes_follow_the_rule(folder):
 def test_kernel_headers_include_no_host_library():
     """Headers that reach a kernel must compile for every target, with NVRTC too."""
     seen: set[str] = set()
-    queue = ["runtime/kernels/kernel.hpp", "runtime/targets/cpu/kernel.hpp", "runtime/targets/cuda/kernel.hpp"]
+    queue = ["runtime/kernels/kernel.hpp", *(f"runtime/targets/{name}/kernel.hpp" for name in TARGETS)]
     while queue:
         name = queue.pop()
         if name in seen:
@@ -282,7 +282,7 @@ def test_records_say_what_they_know():
 
 
 def test_macros_stay_in_their_places():
-    places = {"kernel.hpp", "error.hpp", "random.hpp", "data.hpp"}
+    places = {"kernel.hpp", "names.hpp", "error.hpp", "random.hpp", "data.hpp"}
     for path in tracked("*.hpp", "*.cpp", "*.cu"):
         if re.search(r"^#define \w+\(", path.read_text(), flags=re.M):
             assert path.name in places, path
@@ -292,15 +292,22 @@ def test_macros_stay_in_their_places():
                 assert not re.search(r"^#\s*if", path.read_text(), flags=re.M), path
 
 
+OF_MAKERS = {
+    "cuda": re.compile(r"cuda|nvcc|nvml|ptxas|nvidia", flags=re.I),
+    "hip": re.compile(r"\bhip\b|hip[A-Z_]|hipcc|amdgcn|rocm|\bgfx9|\bAMD\b"),
+}
+"""Words that belong to a target alone."""
+
+
 def test_a_target_is_named_in_its_row_and_its_folders_alone():
     """Another one is a row in generator/targets.py and a folder in runtime/targets, and nothing else."""
-    own = ("generator/targets.py", f"runtime/targets/{GPU.name}/", f"templates/targets/{GPU.name}/")
+    assert OF_MAKERS.keys() == TARGETS.keys() - {HOST.name}
     elsewhere = ("tests/", "generated/")  # what names a device to test, and what is rendered for it
-    names = re.compile(f"{GPU.name}|nvcc|nvml|ptxas|nvidia", flags=re.I)
-    sources = tracked("*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.cu", "*.j2", "*.cmake", "*CMakeLists.txt")
-    places = {str(path.relative_to(ROOT)): path for path in sources}
-    found = [n for n, path in places.items() if not n.startswith(own + elsewhere) and names.search(path.read_text())]
-    assert not found
+    sources = tracked("*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.cu", "*.hip", "*.j2", "*.cmake", "*CMakeLists.txt")
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in sources}
+    for name, words in OF_MAKERS.items():
+        own = ("generator/targets.py", f"runtime/targets/{name}/", f"templates/targets/{name}/")
+        assert not [n for n, text in texts.items() if not n.startswith(own + elsewhere) and words.search(text)]
 
 
 def test_no_editor_left_overs_and_no_machine_paths():

@@ -185,3 +185,18 @@ def test_this_machine_has_what_cmake_looks_for(tmp_path):
     assert "-- needs:" not in run.stdout
     hidden = [*command, "-DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON", "--fresh"]
     assert "-- needs: HDF5" in subprocess.run(hidden, capture_output=True, text=True, check=True).stdout
+
+
+def test_what_compiles_for_gpus_of_amd_is_installed_or_named(tmp_path):
+    """`make check-hip` needs it, tests go on without."""
+    machine = Machine(tmp_path, "apt-get")
+    machine.everything()
+    run = machine.setup("hip", ROCM_PATH="/nowhere")
+    assert run.returncode == 1 and machine.fetched == ""
+    assert "sudo apt-get install -y --no-install-recommends clang-19" in run.stderr
+    assert machine.setup("tests", ROCM_PATH="/nowhere").returncode == 0
+    machine.root()
+    assert machine.setup("tests", ROCM_PATH="/nowhere").returncode == 0
+    assert "clang-19" in machine.fetched and "rocm-device-libs" in machine.fetched
+    (tmp_path / "rocm/llvm").mkdir(parents=True)
+    assert machine.setup("hip", ROCM_PATH=str(tmp_path / "rocm")).returncode == 0

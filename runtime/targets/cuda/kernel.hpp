@@ -1,324 +1,141 @@
 /// \file
-/// The CUDA target: a site is a thread, a real number a float or a double. The names declared here are those of
-/// the CPU target, in the same order; W, the number of lanes, is always 1.
+/// The CUDA target: what the instructions of NVIDIA's GPUs are called, from compute capability 8.0 on.
 #pragma once
 
-#define QUARKSMITH_ANYWHERE __host__ __device__ __forceinline__
-#include "runtime/kernels/arguments.hpp"
+#include "runtime/targets/cuda/names.hpp"
+#include "runtime/targets/gpu/attributes.hpp"
 
-#define QUARKSMITH_TARGET cuda
-#define QUARKSMITH_INLINE __device__ __forceinline__
-#define QUARKSMITH_HOST_DEVICE __host__ __device__
-#define QUARKSMITH_FUNCTION __device__ inline
-#define QUARKSMITH_OUTLINED __device__ __forceinline__
-#define QUARKSMITH_UNROLL _Pragma("unroll")
-#define QUARKSMITH_ROLLED _Pragma("unroll 1")
-#define QUARKSMITH_UNROLL_TILE _Pragma("unroll")
+/// Threads of a block at most, and for how many blocks of a multiprocessor a thread's registers suffice.
+#define QUARKSMITH_BOUNDS(Block, MinBlocks) __launch_bounds__(Block, MinBlocks)
+/// Of a kernel's parameter: it is read where the launch has put it.
+#define QUARKSMITH_CONSTANT __grid_constant__
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A branch would keep the loads of one hop from being issued together with those of the next.
-inline constexpr bool branch_on_crossing = false;
-/// A site is one lane.
-inline constexpr bool has_lanes = false;
-/// Directions in which plain kernels look for ghost zones: none; runtime/targets/cuda/halo.hpp does.
-inline constexpr int ghosts_in_place = 0;
-/// Slices of a vector along the fifth dimension that are loaded together, so that memory is kept busy by few threads.
-inline constexpr int slices_ahead = 4;
-
-// --- lanes -----------------------------------------------------------------------------------------------------------
-
-template <class T, int W>
-using Lanes = T;
-
-/// A number in memory.
-template <class T, int W>
-QUARKSMITH_INLINE T load_lanes(const T* from) {
-  return *from;
+/// A kernel's first parameter where the launch has put it.
+template <class Parameter>
+QUARKSMITH_INLINE const Parameter& as_launched(const Parameter& given) {
+  return given;
 }
 
-/// Arithmetic type of one lane.
-template <class R>
-using Element = R;
+/// Threads that work in step, and as many as that are on any GPU of the target.
+inline constexpr int warp_threads = 32, widest_warp = 32;
+/// Bytes of shared memory that a block may have.
+inline constexpr int most_memory = 227 << 10;
 
-template <class R>
-QUARKSMITH_INLINE R broadcast(double value) {
-  return static_cast<R>(value);
-}
+// --- arithmetic: the hardware's approximations -----------------------------------------------------------------------
 
-QUARKSMITH_INLINE double choose(const Scalar& s, double) { return s.d; }
-QUARKSMITH_INLINE float choose(const Scalar& s, float) { return s.f; }
-/// A run-time coefficient in the precision of R.
-template <class R>
-QUARKSMITH_INLINE R scalar(const Scalar& s) {
-  return choose(s, R{});
-}
-
-template <class T, int W, class V>
-QUARKSMITH_INLINE T convert(const V& v) {
-  return static_cast<T>(v);
-}
-
-QUARKSMITH_INLINE float maximum(float a, float b) { return fmaxf(a, b); }
-QUARKSMITH_INLINE double maximum(double a, double b) { return fmax(a, b); }
-/// a b + c
-QUARKSMITH_INLINE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
-QUARKSMITH_INLINE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
-QUARKSMITH_INLINE float absolute(float a) { return fabsf(a); }
-QUARKSMITH_INLINE double absolute(double a) { return fabs(a); }
-/// 1/a and the root to a last digit or two, by the hardware's approximation and Newton's iteration: the correctly
-/// rounded functions branch to a slow path.
-QUARKSMITH_INLINE float reciprocal(float a) {
+QUARKSMITH_INLINE float approximate_reciprocal(float a) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
 }
-QUARKSMITH_INLINE double reciprocal(double a) {
+QUARKSMITH_INLINE double approximate_reciprocal(double a) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  y = fma(y, fma(-a, y, 1.0), y);
-  return fma(y, fma(-a, y, 1.0), y);
+  return y;
 }
-QUARKSMITH_INLINE float square_root(float a) {
+QUARKSMITH_INLINE float approximate_root(float a) {
   float y;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
 }
-/// Arguments below 1e-290 count as that.
-QUARKSMITH_INLINE double square_root(double a) {
+QUARKSMITH_INLINE double approximate_inverse_root(double a) {
   double y;
-  a = fmax(a, 1e-290);
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  y = fma(0.5 * y, fma(-a * y, y, 1.0), y);
-  y = fma(0.5 * y, fma(-a * y, y, 1.0), y);
-  const double root = a * y;
-  return fma(0.5 * y, fma(-root, root, a), root);
+  return y;
 }
-/// The correctly rounded root.
-QUARKSMITH_INLINE double root_of(double a) { return sqrt(a); }
-/// Nearest integer.
-template <int W>
-QUARKSMITH_INLINE int nearest(float a) {
-  return __float2int_rn(a);
+/// Byte n of the result is number (selector >> 4 n) % 8 of the bytes of a, then b.
+QUARKSMITH_INLINE unsigned choose_bytes(unsigned a, unsigned b, unsigned selector) {
+  return __byte_perm(a, b, selector);
 }
-template <int W>
-QUARKSMITH_INLINE int nearest(double a) {
-  return __double2int_rn(a);
-}
-/// The same bits as another type of the same size.
-template <int W>
-QUARKSMITH_INLINE float float_of_bits(unsigned v) {
-  return __uint_as_float(v);
-}
-template <int W>
-QUARKSMITH_INLINE unsigned bits_of_float(float v) {
-  return __float_as_uint(v);
-}
-template <int W>
-QUARKSMITH_INLINE int as_signed(unsigned v) {
-  return static_cast<int>(v);
-}
-template <int W>
-QUARKSMITH_INLINE unsigned as_unsigned(int v) {
-  return static_cast<unsigned>(v);
-}
+/// The compiler forgets how the number was computed.
+QUARKSMITH_INLINE void hide(int& number) { asm volatile("" : "+r"(number)); }
 
-/// The one lane of v, and back.
-template <class R>
-QUARKSMITH_INLINE R get_lane(const R& v, int) {
-  return v;
-}
-template <class R>
-QUARKSMITH_INLINE void set_lane(R& v, int, R value) {
-  v = value;
-}
-QUARKSMITH_INLINE double logarithm(double x) { return log(x); }
-QUARKSMITH_INLINE double exponential_of(double x) { return exp(x); }
-/// cos(pi x), sin(pi x)
-QUARKSMITH_INLINE double cosine_pi(double x) { return cospi(x); }
-QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
-/// The sum over groups of `Count` threads of a warp, a power of two, of which all or none come here.
+// --- threads of a warp -----------------------------------------------------------------------------------------------
+
+/// v of the thread whose number differs by `distance`, a power of two below Count, in groups of that many threads.
 template <int Count, class T>
-QUARKSMITH_INLINE T sum_of_threads(T v) {
+QUARKSMITH_INLINE T of_partner(T v, int distance) {
   const unsigned group = (~0u >> (32 - Count)) << (threadIdx.x % 32 / Count * Count);
-  QUARKSMITH_UNROLL
-  for (int distance = 1; distance < Count; distance *= 2) v += __shfl_xor_sync(group, v, distance);
+  return __shfl_xor_sync(group, v, distance);
+}
+/// v of the thread `shift` further on; all threads come here.
+QUARKSMITH_INLINE double of_later(double v, int shift) { return __shfl_down_sync(0xffffffffu, v, shift); }
+/// The assembler moves no load across.
+QUARKSMITH_INLINE void barrier_of_warp() { __syncwarp(__activemask()); }
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+/// Shared memory that the launch provides.
+QUARKSMITH_INLINE void* launched_memory() {
+  extern __shared__ uint4 shared[];
+  return shared;
+}
+
+/// A packet that will not be used again: not kept in L1.
+QUARKSMITH_INLINE uint4 load_once(const uint4* p) {
+  uint4 v;
+  asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
-/// No load that follows is moved before: what is loaded later needs no registers yet.
-QUARKSMITH_INLINE void in_order() { asm volatile("" ::: "memory"); }
-/// The same for the assembler too, which moves no load across a barrier of the warp.
-QUARKSMITH_INLINE void in_turns() {
-  in_order();
-  __syncwarp(__activemask());
-}
-QUARKSMITH_INLINE double arc_cosine(double x) { return acos(x); }
-
-}  // namespace quarksmith::QUARKSMITH_TARGET
-
-#include "runtime/targets/cuda/sums.hpp"
-#include "runtime/targets/cuda/warp.hpp"
-#include "runtime/targets/cuda/words.hpp"
-
-namespace quarksmith::QUARKSMITH_TARGET {
-
-/// N numbers for each of the places that a thread keeps in shared memory while it works on a site; threads do not
-/// share. The launch provides the memory: shared_bytes below.
-template <class T, int W, int N, int Most>
-class Kept {
- public:
-  QUARKSMITH_INLINE Kept() {
-    extern __shared__ uint4 shared[];
-    mine_ = reinterpret_cast<P*>(shared) + threadIdx.x;
-  }
-  QUARKSMITH_INLINE void put(int place, const Words<T, W, N>& numbers) {
-    Packed u;
-    u.words = numbers;
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < packets; ++n) mine_[(place * packets + n) * blockDim.x] = u.packet[n];
-  }
-  QUARKSMITH_INLINE Words<T, W, N> get(int place) const {
-    Packed u;
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < packets; ++n) u.packet[n] = mine_[(place * packets + n) * blockDim.x];
-    return u.words;
-  }
-
- private:
-  static constexpr int bytes = N * int(sizeof(T)), vector = vector_bytes_of<bytes>, packets = bytes / vector;
-  using P = typename Packet<vector>::type;
-  union Packed {
-    Words<T, W, N> words;
-    P packet[packets];
-  };
-  P* mine_;
-};
-
-// --- lanes across the boundary of a sub-lattice: none here -----------------------------------------------------------
-
-template <class R>
-QUARKSMITH_INLINE R exchange(const R& v, const int*) {
+QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
+  uint2 v;
+  asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
   return v;
 }
-template <class R>
-QUARKSMITH_INLINE R where_crossing(const int*, R edge, R) {
-  return edge;
+QUARKSMITH_INLINE unsigned load_once(const unsigned* p) {
+  unsigned v;
+  asm("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
 }
-template <class V>
-QUARKSMITH_INLINE V choose_lanes(const int*, const V& there, const V&) {
-  return there;
-}
-QUARKSMITH_INLINE bool opaque(bool value) { return value; }
-
-// --- loops -----------------------------------------------------------------------------------------------------------
-
-QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/kernels/site.hpp
-
-/// Which site a thread works on: threads follow the numbering of sites.
-struct InOrder {
-  static QUARKSMITH_INLINE int site(const Geometry&, int index) { return index; }
-};
-/// Rows of x are taken in boxes of 2 x 2 x 2 of y, z, t, whose neighbours largely lie in the same block of threads.
-struct Boxes {
-  static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
-    const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x), box = row >> 3;
-    const int above = divide(2 * box, g.by_y), t = divide(2 * above, g.by_z);  // n / (Y/2) = 2n / Y
-    const int y = 2 * (box - above * (g.extent[1] / 2)) + (row & 1);
-    const int z = 2 * (above - t * (g.extent[2] / 2)) + (row >> 1 & 1);
-    return (((2 * t + (row >> 2 & 1)) * g.extent[2] + z) * g.extent[1] + y) * half_x + index - row * half_x;
-  }
-};
-
-template <class K>
-QUARKSMITH_INLINE bool left_out(const Arguments& a, int index);  // runtime/kernels/site.hpp
-
-/// Whether a launch of kernel K works on all sites, not on those of one parity.
-template <class K, class = int>
-inline constexpr bool takes_both_parities = false;
-template <class K>
-inline constexpr bool takes_both_parities<K, decltype(int(K::both_parities))> = true;
-
-/// What a thread of such a kernel works on, -1: nothing. Half of each block takes even sites, the other half the odd
-/// ones among them: what they share comes from the multiprocessor's own cache.
-template <int Block, class Order>
-QUARKSMITH_INLINE int number_in_halves(const Geometry& g, int count) {
-  constexpr int half = Block / 2;
-  const int odd = threadIdx.x / half, index = blockIdx.x * half + threadIdx.x - odd * half;
-  return 2 * index < count ? 2 * Order::site(g, index) + odd : -1;
+template <class P>
+QUARKSMITH_INLINE P load_once(const P* p) {
+  return *p;
 }
 
-/// The kernel of every row K: one thread a site, blockIdx.y numbers the tiles of right-hand sides.
-template <class K, int Block, int MinBlocks, class Order>
-__global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant__ Arguments a) {
-  const int count = K::count(a), rhs = blockIdx.y * K::tile;
-  int index = blockIdx.x * Block + threadIdx.x;
-  if (inactive(a, rhs, K::tile)) return;  // the same for all threads of a block
-  if constexpr (takes_both_parities<K>) {
-    static_assert(K::sums == 0);
-    if (index = number_in_halves<Block, Order>(a.geometry, count); index < 0) return;
-    K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
-  } else if constexpr (K::sums == 0) {
-    if (index >= count) return;
-    index = Order::site(a.geometry, index);
-    if (!left_out<K>(a, index)) K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
+/// Into L2.
+QUARKSMITH_INLINE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
+/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`.
+template <int Bytes>
+QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
   } else {
-    double sums[K::sums] = {};
-    if (a.stage == SumStage::program) index = count;
-    for (; index < count; index += gridDim.x * Block) K::template site<1>(a, index, rhs, sums);
-    reduce<K>(a, rhs, sums);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
   }
 }
+/// For the copies of this thread, which it alone may then read.
+QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-/// What a row is compiled for: any number of right-hand sides, each on its own, or a batch
-/// (runtime/targets/cuda/batch.hpp).
-enum class Rhs { any, alone, batch };
+// --- memory of several GPUs ------------------------------------------------------------------------------------------
 
-/// Whether kernel K has links that a batch can keep: asynchronous copies move at least four bytes.
-template <class K, bool Long = K::long_hops>
-constexpr bool can_keep_links(int) {
-  return K::template Links<1>::can_be_kept;
+/// A word that arrives as a whole, and one that others may have changed.
+QUARKSMITH_INLINE void store_for_peer(unsigned long long* to, unsigned long long word) {
+  *static_cast<volatile unsigned long long*>(to) = word;
 }
-template <class K>
-constexpr bool can_keep_links(...) {
-  return false;
+QUARKSMITH_INLINE unsigned long long load_of_peer(const unsigned long long* from) {
+  return *static_cast<const volatile unsigned long long*>(from);
 }
-
-template <class K, int Block, int MinBlocks, class Order>
-void apply_batch(const Arguments& a, const Launch& launch);
-
-/// Bytes of shared memory that a thread of kernel K keeps numbers in.
-template <class K>
-auto shared_bytes(const Arguments& a, int) -> decltype(K::kept_bytes(a)) {
-  return K::kept_bytes(a);
+/// Adds to a counter in any GPU's memory; what this block has stored is visible to whoever reads the sum.
+QUARKSMITH_INLINE void add_released(unsigned* counter, unsigned value) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
 }
-template <class K>
-int shared_bytes(const Arguments&, long) {
-  return 0;
+/// A counter that other GPUs change. Not an acquiring load, which would empty the L1 cache of the multiprocessor again
+/// and again: ghost zones cannot be in it, since nothing reads them in this launch before their counter says that they
+/// are full, and a load is not issued before the branch that it depends on is decided.
+QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
+  unsigned value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
 }
-
-/// Threads of a block of kernel K, where it asks for a number, or as launched.
-template <class K, int Block, class = int>
-inline constexpr int threads_of = Block;
-template <class K, int Block>
-inline constexpr int threads_of<K, Block, decltype(int(K::threads))> = K::threads;
-
-/// Launches kernel K on the stream of `launch`; errors of a launch are left to cudaGetLastError.
-template <class K, int Block, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
-void apply(const Arguments& a, const Launch& launch) {
-  constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
-  if constexpr (keeps)
-    if (Form == Rhs::batch || a.rhs > K::tile) return apply_batch<K, Block, MinBlocks, Order>(a, launch);
-  if constexpr (!keeps || Form == Rhs::any) {
-    constexpr int threads = threads_of<K, Block>;
-    int blocks = (K::count(a) + threads - 1) / threads;
-    if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
-    const dim3 grid(blocks, a.rhs / K::tile);
-    auto* const function = kernel<K, threads, MinBlocks, Order>;
-    const int shared = shared_bytes<K>(a, 0) * threads;
-    constexpr int granted = 48 << 10;  // without asking; a failure is met again by the launch
-    if (shared > granted) (void)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    function<<<grid, threads, shared, static_cast<cudaStream_t>(launch.stream)>>>(a);
-  }
-}
+/// What a thread does besides, before its block adds to a counter, and after a counter has come: nothing.
+QUARKSMITH_INLINE void before_signal() {}
+QUARKSMITH_INLINE void after_signal() {}
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
+
+#include "runtime/targets/gpu/kernel.hpp"
+#include "runtime/targets/cuda/warp.hpp"

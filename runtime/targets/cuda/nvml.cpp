@@ -1,11 +1,13 @@
-#include "runtime/targets/cuda/nvml.hpp"
-
+// NVML (NVIDIA Management Library): energy of GPUs and the links between them. Loaded at first use.
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/targets/cuda/names.hpp"
+#include "runtime/targets/gpu/board.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::cuda {

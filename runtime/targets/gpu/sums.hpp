@@ -12,13 +12,13 @@ inline constexpr int reducing_blocks = 2112;
 /// Sum over the threads of a block, valid in thread 0; the order of additions is fixed.
 QUARKSMITH_INLINE double sum_block(double value) {
   __shared__ double warp_sums[32];
-  for (int shift = 16; shift > 0; shift /= 2) value += __shfl_down_sync(0xffffffffu, value, shift);
+  for (int shift = warp_threads / 2; shift > 0; shift /= 2) value += of_later(value, shift);
   __syncthreads();
-  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
+  if (threadIdx.x % warp_threads == 0) warp_sums[threadIdx.x / warp_threads] = value;
   __syncthreads();
   double total = 0;
   if (threadIdx.x == 0)
-    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) total += warp_sums[warp];
+    for (unsigned warp = 0; warp * warp_threads < blockDim.x; ++warp) total += warp_sums[warp];
   return total;
 }
 
@@ -46,12 +46,12 @@ QUARKSMITH_INLINE void sum_over_ranks(const Team& team, int rhs, double* totals)
   const long long box = ((number & 1) * Team::most_rhs + rhs) * most_peers * 2 * Team::most_sums;
   for (int i = threadIdx.x; i < team.ranks * words; i += blockDim.x) {
     unsigned long long* to = team.box[i / words] + box + team.rank * 2 * Team::most_sums + i % words;
-    *static_cast<volatile unsigned long long*>(to) = flag | mine[i % words];
+    store_for_peer(to, flag | mine[i % words]);
   }
   for (int i = threadIdx.x; i < team.ranks * words; i += blockDim.x) {
-    const volatile unsigned long long* from = team.box[team.rank] + box + i / words * 2 * Team::most_sums + i % words;
-    unsigned long long word = *from;
-    while ((word >> 32) != number) word = *from;
+    const unsigned long long* from = team.box[team.rank] + box + i / words * 2 * Team::most_sums + i % words;
+    unsigned long long word = load_of_peer(from);
+    while ((word >> 32) != number) word = load_of_peer(from);
     all[i] = static_cast<unsigned>(word);
   }
   __syncthreads();

@@ -1,6 +1,6 @@
 /// \file
-/// How the CUDA target moves the words of a site between memory and registers, and what integers it makes of them. Part
-/// of kernel.hpp.
+/// How GPUs move the words of a site between memory and registers, and what integers they make of them. Part of
+/// kernel.hpp.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
@@ -40,7 +40,7 @@ QUARKSMITH_INLINE void to_mantissas(const Words<Word, 1, N>& words, float (&f)[N
   for (int n = 0; n < N; ++n) {
     const unsigned exponent = each == 4 ? 0x47000000u : 0x4b000000u;
     const unsigned selector = each == 4 ? 0x7604u + unsigned(n % 4) * 0x10u : (n % 2 == 0 ? 0x7410u : 0x7432u);
-    f[n] = __uint_as_float(__byte_perm(u.packed[n / each], exponent, selector));
+    f[n] = __uint_as_float(choose_bytes(u.packed[n / each], exponent, selector));
   }
 }
 
@@ -72,10 +72,10 @@ QUARKSMITH_INLINE Words<Word, W, N> to_integers(const Words<float, W, N>& reals,
   QUARKSMITH_UNROLL
   for (int n = 0; n < N / each; ++n) {
     if constexpr (each == 2) {
-      u.packed[n] = __byte_perm(bits[2 * n], bits[2 * n + 1], 0x5410);
+      u.packed[n] = choose_bytes(bits[2 * n], bits[2 * n + 1], 0x5410);
     } else {
-      u.packed[n] = __byte_perm(__byte_perm(bits[4 * n], bits[4 * n + 1], 0x0040),
-                                __byte_perm(bits[4 * n + 2], bits[4 * n + 3], 0x0040), 0x5410);
+      u.packed[n] = choose_bytes(choose_bytes(bits[4 * n], bits[4 * n + 1], 0x0040),
+                                 choose_bytes(bits[4 * n + 2], bits[4 * n + 3], 0x0040), 0x5410);
     }
   }
   return u.words;
@@ -131,27 +131,6 @@ struct Packet<2> {
   using type = unsigned short;
 };
 
-/// A packet that will not be used again: not kept in L1.
-QUARKSMITH_INLINE uint4 load_once(const uint4* p) {
-  uint4 v;
-  asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-  return v;
-}
-QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
-  uint2 v;
-  asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
-  return v;
-}
-QUARKSMITH_INLINE unsigned load_once(const unsigned* p) {
-  unsigned v;
-  asm("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  return v;
-}
-template <class P>
-QUARKSMITH_INLINE P load_once(const P* p) {
-  return *p;
-}
-
 /// Vectors of Bytes bytes in which a site with words of SiteBytes bytes is cut: where the first one lies. The others
 /// follow at distances known to the compiler, so that one address serves them all.
 template <int Bytes, int SiteBytes>
@@ -200,7 +179,7 @@ QUARKSMITH_INLINE void prefetch_words(const Operand& f, const Place& p, long lon
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
   const auto* at = vectors_at<bytes, N* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) asm volatile("prefetch.global.L2 [%0];" ::"l"(at + n * site_block));
+  for (int n = 0; n < packets; ++n) prefetch(at + n * site_block);
 }
 
 template <int W>

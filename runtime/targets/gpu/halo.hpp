@@ -1,23 +1,10 @@
 /// \file
-/// The hopping term of one rank's part on CUDA: threads that pack what neighbours need, and sites, of the boundary or
+/// The hopping term of one rank's part on GPUs: threads that pack what neighbours need, and sites, of the boundary or
 /// all. One launch may do both. Where ranks can store into each other's memory, packed spinors go straight into the
 /// neighbour's ghost zone, and a counter there tells how many have come; the host has no part in it.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
-
-/// Adds to a counter in any GPU's memory; what this block has stored is visible to whoever reads the sum.
-QUARKSMITH_INLINE void add_released(unsigned* counter, unsigned value) {
-  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
-}
-/// A counter that other GPUs change. Not an acquiring load, which would empty the L1 cache of the multiprocessor again
-/// and again: ghost zones cannot be in it, since nothing reads them in this launch before their counter says that they
-/// are full, and a load is not issued before the branch that it depends on is decided.
-QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
-  unsigned value;
-  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
-  return value;
-}
 
 /// Blocks of a launch, in the order of their numbers: those that wait for others come last.
 struct HaloBlocks {
@@ -26,6 +13,13 @@ struct HaloBlocks {
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
   bool peers = false;
+};
+
+/// Parameters of a launch.
+struct HaloLaunch {
+  Arguments arguments;
+  Halo halo;
+  HaloBlocks blocks;
 };
 
 /// Bytes to the ghost zones of the present exchange.
@@ -74,6 +68,7 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
     packed += unsigned(count - first < Block ? count - first : Block);
   }
   if (!w.peers) return true;
+  before_signal();
   __syncthreads();
   if (threadIdx.x == 0) {
     add_released(h.raise[Mu][back], packed);
@@ -142,6 +137,7 @@ QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, 
     const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
     while (static_cast<int>(load_counter(h.signals->arrived + threadIdx.x * HaloSignals::stride) - expected) < 0) {
     }
+    after_signal();
   }
   __syncthreads();
   if (threadIdx.x == 0) leave_exchange(a, h, w, unsigned(edges));
@@ -149,9 +145,11 @@ QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, 
 }
 
 template <class K, int Block, int MinBlocks, class Order>
-__global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_constant__ Arguments a,
-                                                                const __grid_constant__ Halo h,
-                                                                const __grid_constant__ HaloBlocks w) {
+__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH_CONSTANT HaloLaunch given) {
+  const HaloLaunch& launched = as_launched(given);
+  const Arguments& a = launched.arguments;
+  const Halo& h = launched.halo;
+  const HaloBlocks& w = launched.blocks;
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
@@ -171,10 +169,12 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
 template <class K, int Block, int MinBlocks, class Order>
-__global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __grid_constant__ Arguments a,
-                                                                      const __grid_constant__ Halo h,
-                                                                      const __grid_constant__ HaloBlocks w) {
-  extern __shared__ uint4 shared[];
+__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUARKSMITH_CONSTANT HaloLaunch given) {
+  const HaloLaunch& launched = as_launched(given);
+  const Arguments& a = launched.arguments;
+  const Halo& h = launched.halo;
+  const HaloBlocks& w = launched.blocks;
+  void* const shared = launched_memory();
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
@@ -201,7 +201,7 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   constexpr bool keeps = can_keep_links<K>(0);
   constexpr int Block = keeps ? batch_block<K, Threads>() : Threads;
   const Halo& h = *a.halo;
-  const auto stream = static_cast<cudaStream_t>(launch.stream);
+  const auto stream = static_cast<gpuStream_t>(launch.stream);
   const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
   HaloBlocks w;
   unsigned packed = 0;
@@ -223,14 +223,14 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
     if (batch && work.exterior) {
       constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
       auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
-      static const cudaError_t allowed =
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+      static const gpuError_t allowed = allow_memory(kernel, bytes);
       (void)allowed;  // a failure is met again by the launch
-      kernel<<<all, Block, bytes, stream>>>(a, h, w);
+      gpuLaunchKernel(kernel, dim3(all), dim3(Block), bytes, stream, HaloLaunch{a, h, w});
       return;
     }
   }
-  halo_kernel<K, Block, MinBlocks, Order><<<all, Block, 0, stream>>>(a, h, w);
+  auto* kernel = halo_kernel<K, Block, MinBlocks, Order>;
+  gpuLaunchKernel(kernel, dim3(all), dim3(Block), 0, stream, HaloLaunch{a, h, w});
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

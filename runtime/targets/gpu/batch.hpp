@@ -1,24 +1,11 @@
 /// \file
-/// Several right-hand sides on CUDA: the links of a site are fetched into shared memory once and serve them all.
+/// Several right-hand sides on GPUs: the links of a site are fetched into shared memory once and serve them all.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`.
-template <int Bytes>
-QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
-  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  if constexpr (Bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
-  }
-}
-/// For the copies of this thread, which it alone may then read.
-QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
 /// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
-template <class Links, bool Long, int Block, int Ghosts = 0>
+template <class Links, bool Long, int Block, int Ghosts>
 struct KeptLinks : Stored<Links, Ghosts> {
   template <int Step>
   using View = typename Links::template of<Step>;
@@ -82,8 +69,8 @@ struct KeptLinks : Stored<Links, Ghosts> {
 /// Threads of a block whose links fit into the shared memory of a multiprocessor.
 template <class K, int Block>
 constexpr int batch_block() {
-  constexpr int most = 227 * 1024;
-  if constexpr (Block > 32 && KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes > most) {
+  if constexpr (Block > widest_warp &&
+                KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes > most_memory) {
     return batch_block<K, Block / 2>();
   } else {
     return Block;
@@ -116,7 +103,7 @@ QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& lin
 #pragma unroll 1
   for (int rhs = begin; rhs < end; rhs += K::tile) {
     // What depends on the site is recomputed: kept for the next iteration, it would spill.
-    asm volatile("" : "+r"(index));
+    hide(index);
     if (inactive(a, rhs, K::tile)) continue;
     K::template site<1>(a, index, rhs, links);
   }
@@ -124,13 +111,13 @@ QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& lin
 
 /// One thread a site, which works on the right-hand sides of its part of the batch.
 template <class K, int Block, int MinBlocks, class Order>
-__global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_constant__ Arguments a, int part) {
-  extern __shared__ uint4 shared[];
+__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void batch_kernel(const QUARKSMITH_CONSTANT Arguments given, int part) {
+  const Arguments& a = as_launched(given);
   const int number = blockIdx.x * Block + threadIdx.x;
   if (number >= K::count(a)) return;
   const int index = Order::site(a.geometry, number);
   if (left_out<K>(a, index)) return;
-  const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(shared);
+  const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(launched_memory());
   batch_site<K>(a, index, links, blockIdx.y, part);
 }
 
@@ -140,12 +127,12 @@ void apply_batch(const Arguments& a, const Launch& launch) {
   constexpr int Block = batch_block<K, Threads>();
   constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
   auto* kernel = batch_kernel<K, Block, MinBlocks, Order>;
-  static const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  static const gpuError_t allowed = allow_memory(kernel, bytes);
   (void)allowed;  // a failure is met again by the launch
   const int blocks = (K::count(a) + Block - 1) / Block;
   const BatchParts parts = cut_batch(blocks, a.rhs, K::tile);
   const dim3 grid(blocks, parts.count);
-  kernel<<<grid, Block, bytes, static_cast<cudaStream_t>(launch.stream)>>>(a, parts.size);
+  gpuLaunchKernel(kernel, grid, dim3(Block), bytes, static_cast<gpuStream_t>(launch.stream), a, parts.size);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

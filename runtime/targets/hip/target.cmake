@@ -1,0 +1,76 @@
+# GPUs of AMD, if asked for: with ROCm, or with what a distribution has of it and a clang that knows these GPUs. Called
+# by its name, since CMake's language HIP knows ROCm's folders alone: kernels are compiled by commands of their own.
+set(QUARKSMITH_HIP "OFF" CACHE STRING "Build HIP kernels: ON, OFF")
+set(QUARKSMITH_HIP_ARCHITECTURES "gfx90a;gfx942" CACHE STRING "AMD GPUs that HIP kernels are built for")
+set(QUARKSMITH_HIP_FLAGS "" CACHE STRING "Further options of the compiler of HIP kernels")
+
+set(hip_found OFF)
+if(EXISTS /dev/kfd)
+  set(hip_found ON)
+endif()
+if(QUARKSMITH_HIP)
+  set(hip_places "$ENV{ROCM_PATH}" /opt/rocm)
+  find_program(QUARKSMITH_HIP_COMPILER NAMES amdclang++ clang++-19 clang++-18 clang++-17
+               PATHS ${hip_places} PATH_SUFFIXES bin llvm/bin)
+  find_path(QUARKSMITH_HIP_ROOT include/hip/hip_runtime.h PATHS ${hip_places} /usr)
+  find_path(QUARKSMITH_HIP_BITCODE ockl.bc PATHS ${QUARKSMITH_HIP_ROOT} PATH_SUFFIXES
+            amdgcn/bitcode lib/amdgcn/bitcode lib/${CMAKE_LIBRARY_ARCHITECTURE}/amdgcn/bitcode)
+  find_library(QUARKSMITH_HIP_LIBRARY amdhip64 PATHS ${QUARKSMITH_HIP_ROOT}/lib)
+  foreach(part COMPILER ROOT BITCODE LIBRARY)
+    if(NOT QUARKSMITH_HIP_${part})
+      message(FATAL_ERROR "QUARKSMITH_HIP=ON, but parts of HIP were not found (${part}); install ROCm and set ROCM_PATH, "
+              "or on Debian 12: apt-get install clang-19 clang-tools-19 lld-19 libamdhip64-dev rocm-device-libs")
+    endif()
+  endforeach()
+  # Libraries of device code older than gfx942: those of its forerunner, with the same instructions, do.
+  set(bitcode "${QUARKSMITH_HIP_BITCODE}")
+  if(NOT EXISTS "${bitcode}/oclc_isa_version_942.bc" AND EXISTS "${bitcode}/oclc_isa_version_940.bc")
+    set(bitcode "${CMAKE_BINARY_DIR}/hip-bitcode")
+    file(MAKE_DIRECTORY "${bitcode}")
+    file(GLOB files "${QUARKSMITH_HIP_BITCODE}/*.bc")
+    foreach(file ${files})
+      cmake_path(GET file FILENAME name)
+      file(CREATE_LINK "${file}" "${bitcode}/${name}" SYMBOLIC)
+    endforeach()
+    file(CREATE_LINK "${QUARKSMITH_HIP_BITCODE}/oclc_isa_version_940.bc" "${bitcode}/oclc_isa_version_942.bc" SYMBOLIC)
+  endif()
+  list(APPEND targets hip)
+  list(JOIN QUARKSMITH_HIP_ARCHITECTURES ", " hip_text)
+  set(hip_text "hip (${hip_text})")
+  set(hip_tables "hip=hip")
+  set(hip_libraries "${QUARKSMITH_HIP_LIBRARY}")
+  set(hip_command ${QUARKSMITH_HIP_COMPILER} -x hip -std=c++20 -O3 -fPIC --rocm-path=${QUARKSMITH_HIP_ROOT}
+      --rocm-device-lib-path=${bitcode} -include hip/hip_runtime.h)
+  list(TRANSFORM QUARKSMITH_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE options)
+  list(APPEND hip_command ${options} ${QUARKSMITH_HIP_FLAGS})
+  if(CCACHE)
+    list(PREPEND hip_command "${CCACHE}")
+  endif()
+endif()
+
+include(runtime/targets/gpu/groups.cmake)
+
+# Kernels of a profile, and those of any field: objects in a folder of the profile.
+function(quarksmith_hip_kernels suffix generated)
+  file(GLOB kernels CONFIGURE_DEPENDS "${generated}/hip/*.hip")
+  cmake_path(GET generated PARENT_PATH parent)
+  set(folder "${CMAKE_BINARY_DIR}/hip${suffix}")
+  file(MAKE_DIRECTORY "${folder}")
+  quarksmith_groups(kernels "${folder}/groups")
+  set(made "")
+  foreach(source "${CMAKE_SOURCE_DIR}/runtime/targets/hip/sites.hip" ${kernels})
+    cmake_path(GET source STEM name)
+    set(object "${folder}/${name}.hip.o")
+    add_custom_command(OUTPUT "${object}" DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM
+                       COMMENT "Building HIP object ${name}.hip.o"
+                       COMMAND ${hip_command} "-I${parent}" "-I${CMAKE_SOURCE_DIR}" -MD -MF "${object}.d" -MT "${object}"
+                               -c "${source}" -o "${object}")
+    list(APPEND made "${object}")
+  endforeach()
+  set_source_files_properties(${made} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_custom_target(quarksmith_hip${suffix} DEPENDS ${made})
+  quarksmith_objects(quarksmith_hip_table${suffix} "${generated}/hip/registry.cpp")
+  target_include_directories(quarksmith_hip_table${suffix} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(quarksmith_hip_table${suffix} PRIVATE QUARKSMITH_TARGET=hip)
+  set(objects ${made} $<TARGET_OBJECTS:quarksmith_hip_table${suffix}> PARENT_SCOPE)
+endfunction()
