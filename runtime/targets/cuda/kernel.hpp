@@ -12,8 +12,8 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A kernel's first parameter where the launch has put it.
-template <class Parameter>
+/// A kernel's parameter, which follows others of types Before, where the launch has put it.
+template <class... Before, class Parameter>
 QUARKSMITH_INLINE const Parameter& as_launched(const Parameter& given) {
   return given;
 }

@@ -15,13 +15,6 @@ struct HaloBlocks {
   bool peers = false;
 };
 
-/// Parameters of a launch.
-struct HaloLaunch {
-  Arguments arguments;
-  Halo halo;
-  HaloBlocks blocks;
-};
-
 /// Bytes to the ghost zones of the present exchange.
 QUARKSMITH_INLINE long long present_shift(const Halo& h, const HaloBlocks& w) {
   return w.peers && (*static_cast<volatile unsigned*>(&h.signals->exchange) & 1) != 0 ? h.buffer : 0;
@@ -145,11 +138,12 @@ QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, 
 }
 
 template <class K, int Block, int MinBlocks, class Order>
-__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH_CONSTANT HaloLaunch given) {
-  const HaloLaunch& launched = as_launched(given);
-  const Arguments& a = launched.arguments;
-  const Halo& h = launched.halo;
-  const HaloBlocks& w = launched.blocks;
+__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH_CONSTANT Arguments given,
+                                                                const QUARKSMITH_CONSTANT Halo halo,
+                                                                const QUARKSMITH_CONSTANT HaloBlocks work) {
+  const Arguments& a = as_launched(given);
+  const Halo& h = as_launched<Arguments>(halo);
+  const HaloBlocks& w = as_launched<Arguments, Halo>(work);
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
@@ -169,11 +163,12 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
 template <class K, int Block, int MinBlocks, class Order>
-__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUARKSMITH_CONSTANT HaloLaunch given) {
-  const HaloLaunch& launched = as_launched(given);
-  const Arguments& a = launched.arguments;
-  const Halo& h = launched.halo;
-  const HaloBlocks& w = launched.blocks;
+__global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUARKSMITH_CONSTANT Arguments given,
+                                                                      const QUARKSMITH_CONSTANT Halo halo,
+                                                                      const QUARKSMITH_CONSTANT HaloBlocks work) {
+  const Arguments& a = as_launched(given);
+  const Halo& h = as_launched<Arguments>(halo);
+  const HaloBlocks& w = as_launched<Arguments, Halo>(work);
   void* const shared = launched_memory();
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
@@ -225,12 +220,12 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
       auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
       static const gpuError_t allowed = allow_memory(kernel, bytes);
       (void)allowed;  // a failure is met again by the launch
-      gpuLaunchKernel(kernel, dim3(all), dim3(Block), bytes, stream, HaloLaunch{a, h, w});
+      gpuLaunchKernel(kernel, dim3(all), dim3(Block), bytes, stream, a, h, w);
       return;
     }
   }
   auto* kernel = halo_kernel<K, Block, MinBlocks, Order>;
-  gpuLaunchKernel(kernel, dim3(all), dim3(Block), 0, stream, HaloLaunch{a, h, w});
+  gpuLaunchKernel(kernel, dim3(all), dim3(Block), 0, stream, a, h, w);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -18,7 +18,7 @@ QUARKSMITH_INLINE double sum_block(double value) {
   __syncthreads();
   double total = 0;
   if (threadIdx.x == 0)
-    for (unsigned warp = 0; warp * warp_threads < blockDim.x; ++warp) total += warp_sums[warp];
+    for (unsigned warp = 0; warp < blockDim.x / warp_threads; ++warp) total += warp_sums[warp];
   return total;
 }
 

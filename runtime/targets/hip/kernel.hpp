@@ -13,11 +13,15 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A kernel's first parameter where the launch has put it. Clang would have each thread copy it into its own memory as
-/// soon as an index or an address is computed at run time.
-template <class Parameter>
+/// A kernel's parameter, which follows others of types Before, where the launch has put it. Clang would have each
+/// thread copy it into its own memory as soon as an index or an address is computed at run time.
+template <class... Before, class Parameter>
 QUARKSMITH_INLINE const Parameter& as_launched(const Parameter&) {
-  return *(const Parameter*)__builtin_amdgcn_kernarg_segment_ptr();  // the cast leaves the segment's address space
+  unsigned at = 0;  // they lie as members of a record do
+  ((at = (at + alignof(Before) - 1) / alignof(Before) * alignof(Before) + sizeof(Before)), ...);
+  at = (at + alignof(Parameter) - 1) / alignof(Parameter) * alignof(Parameter);
+  const auto* const parameters = (const char*)__builtin_amdgcn_kernarg_segment_ptr();  // leaves its address space
+  return *reinterpret_cast<const Parameter*>(parameters + at);
 }
 
 /// Threads that work in step, and as many as that are on any GPU of the target: host code does not know for which one

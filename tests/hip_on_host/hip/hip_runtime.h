@@ -196,6 +196,7 @@ inline unsigned __builtin_amdgcn_perm(unsigned a, unsigned b, unsigned selector)
 }
 inline void __builtin_amdgcn_wave_barrier() {}
 inline void __builtin_amdgcn_fence(int, const char*) {}
+/// Where the first parameter is; no kernel that is run here looks for a second.
 inline void* __builtin_amdgcn_kernarg_segment_ptr() { return model::block.parameters; }
 #define __builtin_nontemporal_load(from) (*(from))
 #define __HIP_MEMORY_SCOPE_SYSTEM 0
