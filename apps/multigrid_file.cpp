@@ -81,8 +81,8 @@ MultigridParameters read_multigrid(const std::string& path, const Lattice& latti
 }
 
 std::string toml_of(const MultigridParameters& p) {
-  std::string text = fmt::format("relaxations = {}\nrounds = {}\nleast_gain = {}\n", p.relaxations, p.most_rounds,
-                                 p.least_gain);
+  std::string text =
+      fmt::format("relaxations = {}\nrounds = {}\nleast_gain = {}\n", p.relaxations, p.most_rounds, p.least_gain);
   if (!p.smoother_precision.empty()) text += fmt::format("smoother_precision = \"{}\"\n", p.smoother_precision);
   if (p.coarsest_steps > 0) text += fmt::format("coarsest = \"{}\"\n", name_of(p.coarsest));
   text += fmt::format("coarsest_steps = {}\n", p.coarsest_steps);

@@ -11,7 +11,14 @@ NUMBERS = 24
 """Near-null vectors that costs are told of."""
 STENCIL = 8
 """Matrices of a coarse site."""
-COARSE_HEADERS = ("coarse_panels", "coarse_tiles", "coarse_transfer_tiles", "coarse_transfer", "coarse", "coarse_inverse")
+COARSE_HEADERS = (
+    "coarse_panels",
+    "coarse_tiles",
+    "coarse_transfer_tiles",
+    "coarse_transfer",
+    "coarse",
+    "coarse_inverse",
+)
 """Of runtime/kernels."""
 PACKED = "_packed"
 """How the names of kernels end that read matrices of 16 bits."""

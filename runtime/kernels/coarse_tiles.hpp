@@ -4,8 +4,9 @@
 ///
 /// Units multiply numbers of bfloat16. A number of a matrix is an integer of 14 bits, 128 (h - 64) + l with 0 <= h, l <
 /// 128 in a byte each: the sum of two numbers of bfloat16, to which a byte turns by the bits of 128 before it. A number
-/// of a vector is the sum of two of these to 16 bits; of the four products the least is left out. Thread 4 g + t has row
-/// g of columns 2 t and 2 t + 1 of a tile, real part and imaginary part; tiles of the same columns follow each other.
+/// of a vector is the sum of two of these to 16 bits; of the four products the least is left out. Thread 4 g + t has
+/// row g of columns 2 t and 2 t + 1 of a tile, real part and imaginary part; tiles of the same columns follow each
+/// other.
 #pragma once
 
 #include "runtime/kernels/coarse_panels.hpp"
@@ -94,8 +95,7 @@ struct alignas(16) Two {
   }
   QUARKSMITH_INLINE void fetch(const T* spinor, int apart, int pair) {
     QUARKSMITH_UNROLL
-    for (int n = 0; n < 4; n += chunk)
-      Warp<T>::template copy<16>(number + n, spinor + (4 * pair + n) / chunk * apart);
+    for (int n = 0; n < 4; n += chunk) Warp<T>::template copy<16>(number + n, spinor + (4 * pair + n) / chunk * apart);
   }
 };
 
@@ -186,10 +186,9 @@ struct TileSums {
         for (int i = 0; i < warp_tiles; ++i)
           if (i < tiles) Threads::template copy<8>(&stage.tile[i][thread], from + i * warp_size);
         QUARKSMITH_UNROLL
-        for (int term = 0; term < Terms; ++term)
-          QUARKSMITH_UNROLL
-          for (int m = 0; m < M; ++m)
-            if (!cursor.fetch(stage.x[term][m][thread], term, m)) stage.x[term][m][thread] = Two<T>{};
+        for (int term = 0; term < Terms; ++term) QUARKSMITH_UNROLL
+        for (int m = 0; m < M; ++m)
+          if (!cursor.fetch(stage.x[term][m][thread], term, m)) stage.x[term][m][thread] = Two<T>{};
         ++cursor;
         coming = coming + 1 == Threads::ahead ? 0 : coming + 1;
       }
@@ -221,8 +220,8 @@ struct TileSums {
     }
   }
 
-  /// Adds up what the warps have; each passes some tiles on: store(tile, rhs, numbers), with the numbers of this thread's
-  /// pair of rows.
+  /// Adds up what the warps have; each passes some tiles on: store(tile, rhs, numbers), with the numbers of this
+  /// thread's pair of rows.
   template <class Store>
   QUARKSMITH_INLINE void finish(int tiles, int columns, const Store& store) const {
     struct alignas(16) Four {
@@ -231,11 +230,10 @@ struct TileSums {
     Four* const shared = static_cast<Four*>(Threads::shared());
     Threads::all_here();
     QUARKSMITH_UNROLL
-    for (int i = 0; i < warp_tiles; ++i)
-      QUARKSMITH_UNROLL
-      for (int m = 0; m < M; ++m)
-        shared[((part * warp_tiles + i) * M + m) * warp_size + thread] = {sum[i][m][0], sum[i][m][1], sum[i][m][2],
-                                                                          sum[i][m][3]};
+    for (int i = 0; i < warp_tiles; ++i) QUARKSMITH_UNROLL
+    for (int m = 0; m < M; ++m)
+      shared[((part * warp_tiles + i) * M + m) * warp_size + thread] = {sum[i][m][0], sum[i][m][1], sum[i][m][2],
+                                                                        sum[i][m][3]};
     Threads::all_here();
     QUARKSMITH_ROLLED
     for (int q = part; q < warp_tiles * M; q += warp_parts) {

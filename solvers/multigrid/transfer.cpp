@@ -225,7 +225,10 @@ void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const Operand copy = in_tiles() ? Operand{} : order_.gather(coarse.operand(), coarse.rhs());
   const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
   run(
-      *prolong_, all_, blocks * (in_tiles() ? 2 * tile_items(device, rows_) : rows_apart(device) ? numbers : 1),
+      *prolong_, all_,
+      blocks * (in_tiles()           ? 2 * tile_items(device, rows_)
+                : rows_apart(device) ? numbers
+                                     : 1),
       fine.rhs(),
       [&](Arguments& a) {
         a.in = coarse.operand();
@@ -274,8 +277,7 @@ void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, cons
 }
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
-  run(
-      *spread_, all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? spread_items : 1), fine.rhs(),
+  run(*spread_, all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? spread_items : 1), fine.rhs(),
       [&](Arguments& a) {
         a.direction = first;
         a.skip = mask;
@@ -285,8 +287,7 @@ void Transfer::spread(Blocks& fine, int first, int mask) const {
 
 /// Near-null vectors number `first` and those that follow.
 void Transfer::take(const Blocks& v, int first) {
-  run(
-      kernel("keep_vectors"), all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? v.rhs() : 1), v.rhs(),
+  run(kernel("keep_vectors"), all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? v.rhs() : 1), v.rhs(),
       [&](Arguments& a) {
         a.in = v.operand();
         a.direction = first;
@@ -333,8 +334,7 @@ bool Transfer::orthonormalise(Blocks& work) {
   SpinorField coarse = coarse_field(vectors_);
   restrict_to(coarse, work);
   device->fill(failed_.data(), 0, failed_.bytes());
-  run(
-      kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
+  run(kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
       [&](Arguments& a) { a.out = coarse.operand(); });
   prolong(work, coarse);
   take(work, 0);

@@ -10,9 +10,7 @@ struct Warp {
   static constexpr int ahead = 3;
 
   /// Memory of the block, of kept_bytes for each of its threads.
-  static QUARKSMITH_INLINE void* shared() {
-    return launched_memory();
-  }
+  static QUARKSMITH_INLINE void* shared() { return launched_memory(); }
   /// What another thread has: thread number `thread` of the warp, or the one whose number differs in these bits.
   template <class V>
   static QUARKSMITH_INLINE V of(V v, int thread) {
@@ -25,17 +23,15 @@ struct Warp {
   /// All threads of the block come here before one goes on.
   static QUARKSMITH_INLINE void all_here() { __syncthreads(); }
 
-  /// Copies bytes into shared memory, for this thread alone; those before `close` count as one group. It may come before
-  /// loads that the text has earlier, but for in_order().
+  /// Copies bytes into shared memory, for this thread alone; those before `close` count as one group. It may come
+  /// before loads that the text has earlier, but for in_order().
   template <int Bytes>
   static QUARKSMITH_INLINE void copy(void* to, const void* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
                  :
                  : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(Bytes));
   }
-  static QUARKSMITH_INLINE void close() {
-    asm volatile("cp.async.commit_group;");
-  }
+  static QUARKSMITH_INLINE void close() { asm volatile("cp.async.commit_group;"); }
   /// All groups but the last `Last` have come.
   template <int Last>
   static QUARKSMITH_INLINE void await() {

@@ -166,8 +166,8 @@ class GpuDevice final : public Device, public Roofs {
     const Scratch results(*this, sums.size() * sizeof(double)), of_numbers(*this, units.size() * sizeof(SumUnits));
     upload(of_numbers.data, units.data(), units.size() * sizeof(SumUnits));
     QUARKSMITH_TARGET::sums_over_slices(numbers, static_cast<const SumUnits*>(of_numbers.data),
-                           reinterpret_cast<const double2*>(phases), momenta, static_cast<double*>(results.data),
-                           stream_);
+                                        reinterpret_cast<const double2*>(phases), momenta,
+                                        static_cast<double*>(results.data), stream_);
     check(gpuGetLastError(), name() + ": sums over slices");
     download(sums.data(), results.data, sums.size() * sizeof(double));
     return sums;

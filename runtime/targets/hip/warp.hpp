@@ -44,8 +44,8 @@ struct Warp {
   }
 
   /// d += a b for matrices of bfloat16, 16 x 16 and 16 x 8. Of these thread 4 g + t has d(g, 2 t), d(g, 2 t + 1), the
-  /// same of row g + 8; a(g, 2 t) and the next, of row g + 8, the same of columns 8 further; b(2 t, g) and the next, and
-  /// rows 8 further.
+  /// same of row g + 8; a(g, 2 t) and the next, of row g + 8, the same of columns 8 further; b(2 t, g) and the next,
+  /// and rows 8 further.
   static QUARKSMITH_INLINE void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     const int thread = threadIdx.x % 32, row = thread / 4, column = thread % 4 * 2;
     for (int t = 0; t < 4; ++t)
