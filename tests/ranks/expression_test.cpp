@@ -16,6 +16,14 @@ namespace {
 
 using namespace quarksmith;
 
+/// A number of each link.
+HostGauge first_elements(const HostGauge& u) {
+  HostGauge numbers(u.lattice, 1);
+  for (long long i = 0; i < u.lattice.sites(); ++i)
+    for (int mu = 0; mu < directions; ++mu) numbers.link(i, mu)[0] = u.link(i, mu)[0];
+  return numbers;
+}
+
 /// The fields and numbers of a call on a lattice or its part, made from the same numbers, and what came out.
 class Call {
  public:
@@ -42,11 +50,10 @@ class Call {
         add(p, *f);
       } else {
         const HostGauge& u = drawn(domain->lattice(), int(n) + 1, p.kind == "algebra");
-        auto& f = links_.emplace_back(
-            std::make_unique<LinkField>(upload(u, domain, find_precision(precision.links),
-                                               find_storage(p.kind == "links"     ? kernel.links
-                                                            : p.kind == "scalars" ? full_storage(1).name
-                                                                                  : "r18"))));
+        const PrecisionInfo& stored = find_precision(precision.links);
+        auto& f = links_.emplace_back(std::make_unique<LinkField>(
+            p.kind == "scalars" ? upload(first_elements(u), domain, stored, full_storage(1))
+                                : upload(u, domain, stored, find_storage(p.kind == "links" ? kernel.links : "r18"))));
         add(p, *f);
       }
     }
