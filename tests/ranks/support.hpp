@@ -95,7 +95,7 @@ auto shared(std::size_t count, const Make& make, const Like& like) {
 /// The sites of `here` from a field on the whole lattice.
 template <class Field>
 Field cut(const Field& whole, const Lattice& here) {
-  Field result(here);
+  Field result(here, whole.colours());
   for (long long i = 0; i < here.sites(); ++i) result.site[i] = whole.site[here.global_index(i)];
   return result;
 }
