@@ -96,7 +96,8 @@ auto shared(std::size_t count, const Make& make, const Like& like) {
 template <class Field>
 Field cut(const Field& whole, const Lattice& here) {
   Field result(here, whole.colours());
-  for (long long i = 0; i < here.sites(); ++i) result.site[i] = whole.site[here.global_index(i)];
+  for (long long i = 0; i < here.sites(); ++i)
+    std::copy_n(whole.site.at(here.global_index(i)), whole.site.each(), result.site.at(i));
   return result;
 }
 
