@@ -138,26 +138,6 @@ struct SpreadVectors : PanelBody<Codec> {
       }
     }
   }
-
-  /// Two complex numbers of a slice of a site, of vectors in tiles.
-  template <class T>
-  static QUARKSMITH_INLINE void spread_pair(const Arguments& a, const BlockVectors& b, const T& sign, int place,
-                                            int pair, int slice) {
-    const VectorTiles v(b, place / b.block_sites, pair / chiral_pairs);
-    const int column = ((place % b.block_sites * b.slices + slice) * chiral_pairs + pair % chiral_pairs) * 2;
-    for (int c = 0; c < a.columns; ++c) {
-      const int number = a.direction + c, n = number % spinor_numbers;
-      const int j = number / spinor_numbers * chiral_numbers + n % chiral_numbers;
-      Two<T> out{};
-      if (n / chiral_numbers == v.chirality) {
-        const Tile tile = v.first[tile_place(b.rows, column, j)];
-        const T factor = sign * T(v.scale[j]);
-        QUARKSMITH_UNROLL
-        for (int i = 0; i < 4; ++i) out.number[i] = factor * tile_number<T>(tile.pair[i / 2] >> 16 * (i % 2));
-      }
-      out.store(in_blocks<T>(a.out, b, place, c, slice) + 4 * pair);
-    }
-  }
 };
 
 /// out = P^+ in, or P^+ (in - x) with the sign of the block in front of x: inner products of the near-null vectors with

@@ -192,4 +192,24 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
   }
 };
 
+/// Two complex numbers of a slice of a site for SpreadVectors (coarse_transfer.hpp).
+template <class T>
+QUARKSMITH_INLINE void spread_pair(const Arguments& a, const BlockVectors& b, const T& sign, int place, int pair,
+                                   int slice) {
+  const VectorTiles v(b, place / b.block_sites, pair / chiral_pairs);
+  const int column = ((place % b.block_sites * b.slices + slice) * chiral_pairs + pair % chiral_pairs) * 2;
+  for (int c = 0; c < a.columns; ++c) {
+    const int number = a.direction + c, n = number % spinor_numbers;
+    const int j = number / spinor_numbers * chiral_numbers + n % chiral_numbers;
+    Two<T> out{};
+    if (n / chiral_numbers == v.chirality) {
+      const Tile tile = v.first[tile_place(b.rows, column, j)];
+      const T factor = sign * T(v.scale[j]);
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < 4; ++i) out.number[i] = factor * tile_number<T>(tile.pair[i / 2] >> 16 * (i % 2));
+    }
+    out.store(v.template pair<T>(a.out, c, column / 2));
+  }
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET
