@@ -38,6 +38,7 @@ class Columns {
   void note(int n, const HostSpinor& column, const ColumnReport& report);
   /// Takes it as the sink leaves it.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
+  void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }
   nlohmann::ordered_json solves() const;

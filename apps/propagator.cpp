@@ -182,14 +182,11 @@ class Run {
       download(*middle, column, basis());
       report.midpoint = slice_norms(column, o_.common.ranks());
     }
-    if (!sink_ || store_.file || middle != nullptr) download(x, column, basis());
+    if (store_.file || middle != nullptr) download(x, column, basis());
     if (store_.file) store_.file->write(n / 3, n % 3, column, report);
     columns_.note(n, column, report);
-    if (sink_) {
-      smear(sink_, smearing_links_, x);
-      download(x, column, basis());
-    }
-    columns_.take(n, column);
+    if (sink_) smear(sink_, smearing_links_, x);
+    columns_.take(n, x, basis());
   }
 
   /// \param left right-hand sides that are to come.

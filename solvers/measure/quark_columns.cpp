@@ -25,4 +25,8 @@ void QuarkColumns::take(int n, const HostSpinor& column) {
     quarks[0].set_column(n, column);
 }
 
+void QuarkColumns::take(int n, const SpinorField& column, const BasisInfo& basis) {
+  staggered() ? quarks[n / 3].take(n % 3, column, basis) : quarks[0].take(n, column, basis);
+}
+
 }  // namespace quarksmith

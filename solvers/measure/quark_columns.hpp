@@ -22,6 +22,8 @@ struct QuarkColumns {
 
   /// Takes column n = 3 a + colour, `a` a spin or the number of a mass, as the sink leaves it.
   void take(int n, const HostSpinor& column);
+  /// One that is on the device. \param basis its.
+  void take(int n, const SpinorField& column, const BasisInfo& basis);
   bool staggered() const { return !masses.empty(); }
   bool has_midpoints() const { return norms.size() == 12; }
   const Lattice& lattice() const { return quarks[0].lattice(); }

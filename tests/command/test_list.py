@@ -100,11 +100,14 @@ extern constinit const SmearingKind heavy = {
 namespace quarksmith::correlators {
 namespace {
 std::vector<Correlator> contract_heavy(const QuarkColumns& quark) {
-  if (!quark.dirac) return {};
-  std::vector<double> sums(quark.lattice.global_extent(3));
-  for (long long i = 0; i < quark.lattice.sites(); ++i)
-    for (const HostSite& column : quark.dirac->site[i])
-      for (const Complex64& z : column) sums[quark.lattice.coordinates(i)[3]] += std::norm(z);
+  if (quark.staggered()) return {};
+  std::vector<double> sums(quark.lattice().global_extent(3));
+  HostSpinor column(quark.lattice());
+  for (int n = 0; n < 12; ++n) {
+    quark.quarks[0].get_column(n, column);
+    const std::vector<double> norms = slice_norms(column);
+    for (std::size_t t = 0; t < sums.size(); ++t) sums[t] += norms[t];
+  }
   return {{"correlators", "squares", sums}};
 }
 }  // namespace

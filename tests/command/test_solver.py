@@ -4,14 +4,23 @@ import json
 import struct
 
 import pytest
+from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 TWISTED = ("--gauge", "weak:0.25:4,4,4,8:5", "--action", "twisted-mass", "--mass", "-1", "--mu", "0.01")
 QUARK = ("--gauge", "weak:0.3:4,4,4,8:5", "--mass", "0.1", "--correlators", "c.json")
 
 
-def test_default_goes_on_with_cg_and_says_so(quarksmith):
+def test_default_takes_multigrid_where_bicgstab_fails_and_says_so(quarksmith):
     run = quarksmith("propagator", *TWISTED, "--correlators", "c.json")
     solves = json.loads((quarksmith.folder / "c.json").read_text())["solves"]
+    assert len(solves) == 12 and all(s["solver"] == "multigrid" and s["residual"] <= 1e-10 for s in solves)
+    assert run.stderr.count("multigrid: set up in") == 1
+
+
+def test_default_goes_on_with_cg_and_says_so(mpirun):  # noqa: F811
+    """On several ranks, where there is no multigrid."""
+    run = mpirun(2, "propagator", *TWISTED, "--grid", "1,1,1,2", "--correlators", "c.json")
+    solves = json.loads((mpirun.folder / "c.json").read_text())["solves"]
     assert len(solves) == 12
     fallen = [s for s in solves if s["solver"] == "cg"]
     assert fallen

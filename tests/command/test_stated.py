@@ -120,7 +120,8 @@ def test_what_does_not_hop_must_not_vanish_for_an_even_odd_form(quarksmith):
 
 def test_parameters_of_statements_may_not_be_called_as_other_options_are(quarksmith):
     """The generator knows all options of the commands that solve but those of actions."""
-    helps = [quarksmith(command, "--help").stdout for command in ("propagator", "solve-bench")]
+    commands = (("propagator",), ("solve-bench",), ("multigrid", "tune"))
+    helps = [quarksmith(*command, "--help").stdout for command in commands]
     options = {o.replace("-", "_") for text in helps for o in re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, re.M)}
     of_actions = {o.name for r in RECORDS.values() for o in r.action.options.values()}
     assert OPTIONS - options == {"help"} - options
