@@ -36,8 +36,11 @@ class Columns {
   nlohmann::ordered_json& solve(int n, const ColumnReport& report);
   /// Takes a solution, before a sink, for what is made of it as it is.
   void note(int n, const HostSpinor& column, const ColumnReport& report);
-  /// Takes it as the sink leaves it.
-  void take(int n, const HostSpinor& column) { quark_.take(n, column); }
+  /// Takes it for correlators: on the host before the sink, which follows; on the device as the sink has left it.
+  void take(int n, const HostSpinor& column, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links) {
+    quark_.take(n, column);
+    quark_.smear(n, sink, links);
+  }
   void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }

@@ -55,8 +55,7 @@ nlohmann::ordered_json contracted(const CorrelatorsOptions& o, const PropagatorR
     const ColumnReport report = file.report(n / 3, n % 3);
     columns.solve(n, report);
     columns.note(n, column, report);
-    smear(sink, links, column);
-    columns.take(n, column);
+    columns.take(n, column, sink, links);
   }
   return columns.result(contraction_of(file, lattice, file.form().staggered ? "" : o.sink));
 }

@@ -171,8 +171,7 @@ class Run {
   void take(int n, HostSpinor& column, const ColumnReport& report) {
     columns_.solve(n, report);
     columns_.note(n, column, report);
-    smear(sink_, smearing_links_, column);
-    columns_.take(n, column);
+    columns_.take(n, column, sink_, smearing_links_);
   }
 
   /// Takes one that has been solved for, from where it is; the file gets it without the sink.

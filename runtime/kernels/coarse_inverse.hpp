@@ -93,7 +93,7 @@ struct FactorGram : PanelBody<Codec> {
 template <class Codec>
 struct InvertMatrices : PanelBody<Codec> {
   using T = typename Codec::Element;
-  static constexpr int parts = has_lanes ? 1 : item_columns, most = 2 * most_vectors / parts;
+  static constexpr int parts = has_lanes ? 1 : warp_size, most = 2 * most_vectors / parts;
 
   static QUARKSMITH_INLINE void swap(T& a, T& b) {
     const T c = a;

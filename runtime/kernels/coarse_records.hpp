@@ -17,13 +17,12 @@ inline constexpr int panel_columns = 4;
 /// Where items are not whole blocks or sites: rows of a matrix that an item takes, and items that share the work on
 /// those rows; sites of a block of which an item makes one number.
 inline constexpr int item_rows = 4, item_parts = 8, item_sites = 4;
-/// Tiles of 8 rows that 32 threads multiply together where matrices of 16 bits are read tile by tile, such groups that
-/// share the columns, and right-hand sides of a pass.
+/// Threads that multiply tiles of matrices of 16 bits together, or invert a matrix; rows and columns of a tile.
+inline constexpr int warp_size = 32, tile_size = 8;
+/// Tiles of rows that they take, such groups that share the columns, and right-hand sides of a pass.
 inline constexpr int warp_tiles = 6, warp_parts = 4, warp_columns = 16;
 /// Items that share the words of a site where unit vectors are prolonged.
 inline constexpr int spread_items = 6;
-/// Items that share the columns of a matrix that is inverted.
-inline constexpr int item_columns = 32;
 /// Near-null vectors at most.
 inline constexpr int most_vectors = 48;
 /// Matrices that are stored in 16 bits are integers up to this, times a factor for each row.

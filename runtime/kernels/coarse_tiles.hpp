@@ -13,7 +13,6 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-inline constexpr int warp_size = 32, tile_size = 8;
 /// Threads of a block, whose warps share the columns of some rows.
 inline constexpr int tile_threads = warp_parts * warp_size;
 /// Pairs of complex numbers of a Dirac spinor, and of one chirality of it.

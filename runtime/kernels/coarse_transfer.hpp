@@ -291,9 +291,8 @@ struct ProlongRows : PanelBody<Codec> {
     }
   }
 
-  /// Rows j and those that follow of a slice of a coarse vector, with their factors.
-  static QUARKSMITH_INLINE void load_chirality(const BlockVectors& b, int block, int chirality, int j,
-                                               const Stored* from, T (&to)[chiral_numbers]) {
+  /// Numbers of a chirality of a slice of a coarse vector.
+  static QUARKSMITH_INLINE void load_chirality(const Stored* from, T (&to)[chiral_numbers]) {
     struct alignas(2 * sizeof(Stored)) Pair {
       Stored row[2];
     };
@@ -302,11 +301,6 @@ struct ProlongRows : PanelBody<Codec> {
       const Pair pair = *reinterpret_cast<const Pair*>(from + k);
       to[k] = T(pair.row[0]);
       to[k + 1] = T(pair.row[1]);
-    }
-    if constexpr (sizeof(Stored) == 2) {
-      const float* const scale = b.scale + (2 * block + chirality) * b.rows + j;
-      QUARKSMITH_UNROLL
-      for (int k = 0; k < chiral_numbers; ++k) to[k] *= T(scale[k]);
     }
   }
 
@@ -335,8 +329,8 @@ struct ProlongRows : PanelBody<Codec> {
       QUARKSMITH_UNROLL
       for (int s = 0; s < item_sites; ++s) {
         T v_re[chiral_numbers], v_im[chiral_numbers];
-        load_chirality(b, block, chirality, j, panel[s] + j, v_re);
-        load_chirality(b, block, chirality, j, panel[s] + b.rows + j, v_im);
+        load_chirality(panel[s] + j, v_re);
+        load_chirality(panel[s] + b.rows + j, v_im);
         QUARKSMITH_UNROLL
         for (int k = 0; k < chiral_numbers; ++k) {
           QUARKSMITH_UNROLL

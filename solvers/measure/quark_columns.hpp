@@ -9,6 +9,7 @@
 
 #include "runtime/listed.hpp"
 #include "solvers/measure/propagator.hpp"
+#include "solvers/measure/smearing.hpp"
 
 namespace quarksmith {
 
@@ -20,10 +21,12 @@ struct QuarkColumns {
   /// \param masses of staggered quarks; none: Dirac quarks.
   QuarkColumns(const DomainPointer& domain, std::vector<double> masses);
 
-  /// Takes column n = 3 a + colour, `a` a spin or the number of a mass, as the sink leaves it.
+  /// Takes column n = 3 a + colour, `a` a spin or the number of a mass.
   void take(int n, const HostSpinor& column);
   /// One that is on the device. \param basis its.
   void take(int n, const SpinorField& column, const BasisInfo& basis);
+  /// Smears what was taken. \param links of the columns' lattice and device; null without a sink.
+  void smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links);
   bool staggered() const { return !masses.empty(); }
   bool has_midpoints() const { return norms.size() == 12; }
   const Lattice& lattice() const { return quarks[0].lattice(); }
@@ -37,6 +40,10 @@ struct QuarkColumns {
   std::map<int, Norms> norms;
   int source_t = 0;          ///< from where t counts
   Complex64 time_phase = 1;  ///< of the boundary
+
+ private:
+  /// Where column n is: a propagator and which of its columns.
+  std::pair<Propagator&, int> place(int n);
 };
 
 /// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.

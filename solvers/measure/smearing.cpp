@@ -50,13 +50,4 @@ void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& lin
   for (const QuarkSmearing& next : how.then) smear(next, links, psi);
 }
 
-void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, HostSpinor& psi) {
-  if (!how) return;
-  const BasisInfo& basis = find_basis("degrand_rossi");
-  SpinorField field(links->domain_pointer(), find_precision("double"), Subset::full);
-  upload(psi, field, basis);
-  smear(how, links, field);
-  download(field, psi, basis);
-}
-
 }  // namespace quarksmith

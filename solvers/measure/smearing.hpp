@@ -55,8 +55,6 @@ std::string sink_forms();
 /// Smears a field of double precision on all sites, in any basis. \param links double precision.
 /// \throws UsageError the build lacks a kernel.
 void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi);
-/// The same for a field on the host, on the device of the links.
-void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, HostSpinor& psi);
 
 /// psi becomes what `count` times step(from, to) makes of it.
 template <class Step>

@@ -91,16 +91,15 @@ bool rows_apart(const Device& device) { return device.short_vectors(); }
 int row_items(const Device& device, int rows) { return rows_apart(device) ? rows / item_rows * item_parts : 1; }
 
 int tile_items(const Device& device, int rows) {
-  constexpr int warp = 32;
-  const int tiles = rows / panel_rows;
-  return rows_apart(device) ? (tiles + warp_tiles - 1) / warp_tiles * warp_parts * warp : 1;
+  const int tiles = rows / tile_size;
+  return rows_apart(device) ? (tiles + warp_tiles - 1) / warp_tiles * warp_parts * warp_size : 1;
 }
 
 int tile_groups(const Device& device, int columns) {
   return rows_apart(device) ? (columns + warp_columns - 1) / warp_columns : 1;
 }
 
-int column_items(const Device& device) { return rows_apart(device) ? item_columns : 1; }
+int column_items(const Device& device) { return rows_apart(device) ? warp_size : 1; }
 
 int column_groups(const Device& device, int columns) {
   return rows_apart(device) ? (columns + panel_columns - 1) / panel_columns : 1;

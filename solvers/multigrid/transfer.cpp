@@ -108,7 +108,7 @@ std::vector<int> Transfer::sites_at(int mu, int step) const {
 
 /// Steps of tiles in which such sites are.
 std::vector<int> Transfer::steps_of(const std::vector<int>& sites) const {
-  const auto step = [](int column) { return column / panel_rows; };
+  const auto step = [](int column) { return column / tile_size; };
   std::vector<int> steps;
   for (const int s : sites)
     for (int n = step(s * slices_ * chiral_numbers); n <= step((s + 1) * slices_ * chiral_numbers - 1); ++n)

@@ -51,9 +51,9 @@ def test_a_smeared_sink_works_where_columns_were_solved_for(uploads):
     assert uploads(*quark, "--correlators", "point.json") == 12
     assert uploads(*quark, *smeared, "--batch", "4", "--correlators", "a.json") == 12
     assert uploads(*quark, *smeared, "--out", "p.h5", "--correlators", "b.json") == 12
-    # Those of a file have to go up, for contractions and before for a sink.
+    # Those of a file have to go up.
     gauge = ("--gauge", "weak:0.3:4,4,4,4:3")
-    assert uploads("correlators", "p.h5", "--sink", "gaussian:1.5,3", *gauge, "--correlators", "c.json") == 24
+    assert uploads("correlators", "p.h5", "--sink", "gaussian:1.5,3", *gauge, "--correlators", "c.json") == 12
     assert uploads("correlators", "p.h5", "--correlators", "d.json") == 12
     a, b, c, point, d = (
         json.loads((uploads.folder / f"{name}.json").read_text())["correlators"]["pion"]
