@@ -34,14 +34,17 @@ class Columns {
 
   /// The entry of column n = 3 a + colour in `solves`.
   nlohmann::ordered_json& solve(int n, const ColumnReport& report);
-  /// Takes a solution, before a sink, for what is made of it as it is.
+  /// Takes a solution before a sink, from a file or from where it was solved for, in a basis.
+  void take(int n, const HostSpinor& column) { quark_.take(n, column); }
+  void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
+  /// The same numbers as files have them.
+  void give(int n, HostSpinor& column) const { quark_.give(n, column); }
+  /// Notes what is made of it as it is.
   void note(int n, const HostSpinor& column, const ColumnReport& report);
-  /// Takes it for correlators: on the host before the sink, which follows; on the device as the sink has left it.
-  void take(int n, const HostSpinor& column, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links) {
-    quark_.take(n, column);
+  /// Leaves it as the sink does.
+  void smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links) {
     quark_.smear(n, sink, links);
   }
-  void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }
   nlohmann::ordered_json solves() const;

@@ -55,7 +55,8 @@ nlohmann::ordered_json contracted(const CorrelatorsOptions& o, const PropagatorR
     const ColumnReport report = file.report(n / 3, n % 3);
     columns.solve(n, report);
     columns.note(n, column, report);
-    columns.take(n, column, sink, links);
+    columns.take(n, column);
+    columns.smear(n, sink, links);
   }
   return columns.result(contraction_of(file, lattice, file.form().staggered ? "" : o.sink));
 }

@@ -171,21 +171,22 @@ class Run {
   void take(int n, HostSpinor& column, const ColumnReport& report) {
     columns_.solve(n, report);
     columns_.note(n, column, report);
-    columns_.take(n, column, sink_, smearing_links_);
+    columns_.take(n, column);
+    columns_.smear(n, sink_, smearing_links_);
   }
 
   /// Takes one that has been solved for, from where it is; the file gets it without the sink.
-  void take(int n, SpinorField& x, const SpinorField* middle, ColumnReport report) {
+  void take(int n, const SpinorField& x, const SpinorField* middle, ColumnReport report) {
     HostSpinor column(lattice());
     if (middle != nullptr) {
       download(*middle, column, basis());
       report.midpoint = slice_norms(column, o_.common.ranks());
     }
-    if (store_.file || middle != nullptr) download(x, column, basis());
+    columns_.take(n, x, basis());
+    if (store_.file || middle != nullptr) columns_.give(n, column);
     if (store_.file) store_.file->write(n / 3, n % 3, column, report);
     columns_.note(n, column, report);
-    if (sink_) smear(sink_, smearing_links_, x);
-    columns_.take(n, x, basis());
+    columns_.smear(n, sink_, smearing_links_);
   }
 
   /// \param left right-hand sides that are to come.
@@ -263,7 +264,7 @@ class Run {
                                r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
         continue;
       }
-      SpinorField one = x.columns(i, 1);
+      const SpinorField one = x.columns(i, 1);
       const std::optional<SpinorField> half_way = middle ? std::optional(middle->columns(i, 1)) : std::nullopt;
       take(n, one, half_way ? &*half_way : nullptr, report);
     }

@@ -18,24 +18,24 @@ QuarkColumns::QuarkColumns(const DomainPointer& domain, std::vector<double> m) :
   for (std::size_t n = 0; n < masses.size(); ++n) quarks.emplace_back(domain, 1);
 }
 
-std::pair<Propagator&, int> QuarkColumns::place(int n) {
-  if (staggered()) return {quarks[n / 3], n % 3};
-  return {quarks[0], n};
-}
-
 void QuarkColumns::take(int n, const HostSpinor& column) {
   const auto [quark, number] = place(n);
-  quark.set_column(number, column);
+  quarks[quark].set_column(number, column);
 }
 
 void QuarkColumns::take(int n, const SpinorField& column, const BasisInfo& basis) {
   const auto [quark, number] = place(n);
-  quark.take(number, column, basis);
+  quarks[quark].take(number, column, basis);
+}
+
+void QuarkColumns::give(int n, HostSpinor& column) const {
+  const auto [quark, number] = place(n);
+  quarks[quark].get_column(number, column);
 }
 
 void QuarkColumns::smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links) {
   const auto [quark, number] = place(n);
-  SpinorField column = quark.field().columns(number, 1);
+  SpinorField column = quarks[quark].field().columns(number, 1);
   quarksmith::smear(sink, links, column);
 }
 

@@ -25,6 +25,8 @@ struct QuarkColumns {
   void take(int n, const HostSpinor& column);
   /// One that is on the device. \param basis its.
   void take(int n, const SpinorField& column, const BasisInfo& basis);
+  /// What was taken, in the basis of files.
+  void give(int n, HostSpinor& column) const;
   /// Smears what was taken. \param links of the columns' lattice and device; null without a sink.
   void smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links);
   bool staggered() const { return !masses.empty(); }
@@ -42,8 +44,8 @@ struct QuarkColumns {
   Complex64 time_phase = 1;  ///< of the boundary
 
  private:
-  /// Where column n is: a propagator and which of its columns.
-  std::pair<Propagator&, int> place(int n);
+  /// Which propagator, and which of its columns, column n is.
+  std::pair<int, int> place(int n) const { return staggered() ? std::pair(n / 3, n % 3) : std::pair(0, n); }
 };
 
 /// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.
