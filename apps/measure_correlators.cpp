@@ -57,6 +57,22 @@ std::vector<GammaPair> read_gammas(TomlReader& table) {
   return pairs;
 }
 
+/// The structures of a correlator by a key; their numbers among those there are.
+std::vector<int> read_chosen(TomlReader& table, const char* key, const std::vector<std::string>& known,
+                             const std::vector<std::string>& names, MeasureCorrelator& c) {
+  std::vector<int> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      table.fail(table.find(key)->line, fmt::format("{}: '{}' is unknown; {}use {}", key, printable(name),
+                                                    suggestion(name, known), fmt::join(known, ", ")));
+    chosen.push_back(static_cast<int>(found - known.begin()));
+  }
+  if (chosen.empty()) table.fail(table.find(key)->line, fmt::format("{} is empty; name some", key));
+  c.structures = names;
+  return chosen;
+}
+
 void read_meson(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
   c.propagators = read_meson_lines(table, plan);
   const std::vector<GammaPair> gammas = read_gammas(table);
@@ -66,6 +82,57 @@ void read_meson(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
   }
   c.contract = [gammas](std::span<const Propagator* const> s, const ContractionPlace& place) {
     return meson_sums(*s[0], *s[1], gammas, place.phases);
+  };
+}
+
+/// Those of the key `currents`, without it all.
+std::vector<int> read_current_names(TomlReader& table, const std::vector<std::string>& known, MeasureCorrelator& c) {
+  return read_chosen(table, "currents", known, table.find("currents") != nullptr ? table.texts("currents") : known, c);
+}
+
+void read_chroma_currents(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = read_meson_lines(table, plan);
+  c.ahead = plan.nodes[c.propagators[0]].quark;
+  c.work = 2;  // what is ahead of both
+  const std::string &links = plan.quarks[c.ahead].smear_links,
+                    &others = plan.quarks[plan.nodes[c.propagators[1]].quark].smear_links;
+  if (links != others)
+    table.fail(table.find("quarks")->line,
+               fmt::format("currents join the quarks by links, which are {1} for '{0}' and {3} for '{2}'; give both "
+                           "the same smear_links",
+                           plan.nodes[c.propagators[0]].name, links.empty() ? "not smeared" : links,
+                           plan.nodes[c.propagators[1]].name, others.empty() ? "not smeared" : others));
+  const std::vector<int> currents = read_current_names(table, chroma_current_names(), c);
+  c.contract = [currents](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return chroma_current_sums(*s[0], *s[1], currents, place.ahead_without_phase, place.phases);
+  };
+}
+
+void read_wall_currents(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = {propagator_named(table, "quark", table.text("quark"), plan)};
+  PropagatorNode& node = plan.nodes[c.propagators[0]];
+  c.ahead = node.quark;
+  c.work = 2;
+  const Action& action = plan.quarks[node.quark].action;
+  if (!action.has_midpoint() || !has_conserved_current(action))
+    table.fail(table.find("quark")->line,
+               fmt::format("kind wall-currents is of isotropic domain-wall quarks of Shamir's form, which '{}' is not; "
+                           "use another propagator, or kind meson",
+                           node.name));
+  if (node.of >= 0)
+    table.fail(table.find("quark")->line, fmt::format("propagator '{}' has a smeared sink, where no current is "
+                                                      "conserved; use one with a point sink",
+                                                      node.name));
+  if (action.slices() % 2 != 0)
+    table.fail(
+        table.find("quark")->line,
+        fmt::format("quark '{}' has {} slices; axial currents change sign in the middle of an even number of them",
+                    plan.quarks[node.quark].name, action.slices()));
+  node.on_slices = true;
+  const int source = gamma_named(table, "source", table.text("source", "g5"));
+  const std::vector<int> currents = read_current_names(table, wall_current_names(), c);
+  c.contract = [currents, source](std::span<const Propagator* const>, const ContractionPlace& place) {
+    return wall_current_sums(*place.on_slices, source, currents, place.ahead, place.phases);
   };
 }
 
@@ -91,15 +158,8 @@ void read_staggered(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) 
   std::vector<StaggeredMeson> chosen;
   std::vector<std::string> known;
   for (const StaggeredMeson& m : staggered_mesons()) known.emplace_back(m.name);
-  for (const std::string& name : table.texts("mesons")) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end())
-      table.fail(table.find("mesons")->line, fmt::format("mesons: '{}' is unknown; {}use {}", printable(name),
-                                                         suggestion(name, known), fmt::join(known, ", ")));
-    chosen.push_back(staggered_mesons()[found - known.begin()]);
-    c.structures.push_back(name);
-  }
-  if (chosen.empty()) table.fail(table.find("mesons")->line, "mesons is empty; name some");
+  for (const int n : read_chosen(table, "mesons", known, table.texts("mesons"), c))
+    chosen.push_back(staggered_mesons()[n]);
   c.contract = [chosen](std::span<const Propagator* const> s, const ContractionPlace& place) {
     return staggered_meson_sums(*s[0], *s[1], chosen, place.phases);
   };
@@ -153,6 +213,8 @@ struct KindOfCorrelator {
   void (*read)(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c);
 };
 constexpr KindOfCorrelator correlator_kinds[] = {{"meson", false, read_meson},
+                                                 {"chroma-currents", false, read_chroma_currents},
+                                                 {"wall-currents", false, read_wall_currents},
                                                  {"baryon", false, read_baryon},
                                                  {"three-point", false, read_three_point},
                                                  {"loop", false, read_loop},

@@ -11,6 +11,7 @@
 #include "apps/eigen_options.hpp"
 #include "apps/measure_observables.hpp"
 #include "apps/solver_keys.hpp"
+#include "solvers/measure/currents.hpp"
 #include "solvers/measure/disconnected.hpp"
 #include "solvers/measure/graph.hpp"
 #include "solvers/measure/momenta.hpp"
@@ -72,13 +73,14 @@ struct PropagatorNode {
   QuarkSmearing sink = {};      ///< of the sequential source where there is one
   std::string links = {};       ///< as of MeasureSource
   std::shared_ptr<const SequentialSource> sequential = nullptr;
+  bool on_slices = false;  ///< it is kept on all slices of a fifth dimension, too
 };
 
 /// Where and how propagators are contracted.
 struct ContractionPlace {
   MomentumPhases phases;
-  /// U_mu(x) S(x + mu) with the links and the boundary of a quark.
-  std::function<Propagator(const Propagator& s, int mu)> ahead;
+  AheadOf ahead, ahead_without_phase;  ///< with the links of a quark, and the phase of its boundary
+  const WallPropagator* on_slices;     ///< the first propagator there, if it is kept there
 };
 
 /// Momenta of a correlator; the results of a group are averaged.
@@ -108,7 +110,7 @@ struct MeasureCorrelator {
   MomentumGroups momenta;
   std::function<std::vector<Complex64>(std::span<const Propagator* const>, const ContractionPlace&)> contract;
   std::optional<LoopPlan> loop = {};  ///< in the place of propagators and `contract`
-  int ahead = -1;                     ///< quark of ContractionPlace::ahead
+  int ahead = -1;                     ///< quark of ContractionPlace
   int sequential = -1;                ///< the node whose two-point function at the sink is told
   int work = 0;                       ///< propagators that are made meanwhile
 };

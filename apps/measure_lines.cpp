@@ -12,27 +12,6 @@
 namespace quarksmith::apps {
 namespace {
 
-/// A gamma by its name.
-int gamma_named(TomlReader& table, const char* key, const std::string& name) {
-  const auto& names = meson_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    table.fail(table.find(key)->line, fmt::format("gammas: '{}' is unknown; {}use {}, or two of these, sink,source",
-                                                  printable(name), suggestion(name, names), fmt::join(names, ", ")));
-  return static_cast<int>(found - names.begin());
-}
-
-/// The quark of a conserved current: its operator is that of Wilson, alike in all directions.
-bool has_conserved_current(const Action& action) {
-  const ActionInfo& info = action.info();
-  const auto weight = [&](int mu, int side) { return action.values().complex(info.weight[mu][side]); };
-  if (info.hopping != "wilson" || !info.chain.empty() || info.flavours != 1) return false;
-  for (int mu = 0; mu < directions; ++mu)
-    for (int side = 0; side < 2; ++side)
-      if (weight(mu, side) != weight(0, 0)) return false;
-  return true;
-}
-
 std::vector<Current> read_currents(TomlReader& table) {
   std::vector<Current> currents;
   for (const std::string& name : table.texts("currents")) try {
@@ -112,6 +91,15 @@ int propagator_named(TomlReader& table, const char* key, const std::string& name
                                                 suggestion(name, known), fmt::join(known, ", ")));
 }
 
+int gamma_named(TomlReader& table, const char* key, const std::string& name) {
+  const auto& names = meson_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    table.fail(table.find(key)->line, fmt::format("{}: '{}' is unknown; {}use {}", key, printable(name),
+                                                  suggestion(name, names), fmt::join(names, ", ")));
+  return static_cast<int>(found - names.begin());
+}
+
 GammaPair gamma_pair_named(TomlReader& table, const char* key, const std::string& text) {
   const auto ends = split(text, ',');
   if (ends.size() > 2) gamma_named(table, key, text);
@@ -125,6 +113,21 @@ std::vector<int> read_meson_lines(TomlReader& table, const MeasurePlan& plan) {
   std::vector<int> nodes;
   for (const std::string& name : quarks) nodes.push_back(propagator_named(table, "quarks", name, plan));
   return nodes;
+}
+
+bool has_conserved_current(const Action& action) {
+  const ActionInfo& info = action.info();
+  const auto weight = [&](int mu, int side) { return action.values().complex(info.weight[mu][side]); };
+  if (info.hopping != "wilson" || info.flavours != 1) return false;
+  for (int mu = 0; mu < directions; ++mu)
+    for (int side = 0; side < 2; ++side)
+      if (weight(mu, side) != weight(0, 0)) return false;
+  if (info.chain.empty()) return true;
+  const auto are = [&](const ActionNumber& number, double value) {
+    const auto all = action.values().of_slices(number);
+    return std::all_of(all.begin(), all.end(), [&](const Complex64& z) { return z == value; });
+  };
+  return are(info.b, 1) && are(info.c, 0) && are(info.beta, -1);
 }
 
 BaryonLines read_baryon_lines(TomlReader& table, const MeasurePlan& plan) {
@@ -184,7 +187,8 @@ void read_three_point(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c
   for (const Current& current : currents) {
     c.structures.push_back(current.name);
     if (current.conserved) c.work = 2;  // what is ahead of both
-    if (current.conserved && (quark != line.quark || !has_conserved_current(plan.quarks[quark].action)))
+    if (current.conserved && (quark != line.quark || plan.quarks[quark].action.slices() > 1 ||
+                              !has_conserved_current(plan.quarks[quark].action)))
       table.fail(table.find("currents")->line,
                  fmt::format("{} belongs to one quark of an isotropic Wilson operator, with or without clover or "
                              "twisted mass; use V{}",

@@ -118,11 +118,18 @@ std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
     all.push_back(node);
   };
   const std::size_t dirac = sites * 144 * sizeof(Complex64);
+  const auto copies = [this](const PropagatorNode& n) {
+    return n.on_slices ? 2 + static_cast<std::size_t>(quarks[n.quark].action.slices()) : 1;
+  };
   for (const PropagatorNode& n : nodes)
     add(n.sequential ? n.sequential->inputs
         : n.of < 0   ? std::vector<int>()
                      : std::vector<int>{n.of},
-        {{}, sites * columns(n) * columns(n) * sizeof(Complex64), n.quark, false, n.sequential ? dirac : 0});
+        {{},
+         copies(n) * sites * columns(n) * columns(n) * sizeof(Complex64),
+         n.quark,
+         false,
+         n.sequential ? dirac : 0});
   for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true, c.work * dirac});
   return all;
 }

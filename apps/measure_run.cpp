@@ -17,6 +17,7 @@ namespace quarksmith::apps {
 namespace {
 
 constexpr int columns_of_dirac = 12;  ///< of staggered quarks there are three
+constexpr std::array<Complex64, directions> no_phases = {1, 1, 1, 1};
 /// The choices of a solve by their keys.
 const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "precision = \"double\"", "a larger tol"};
 
@@ -143,10 +144,14 @@ void MeasureRun::require_converged(const std::vector<SolveReport>& reports, cons
                               remedy_of(q.settings, r, key_names)));
 }
 
-std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, SpinorField& x,
+std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, int first, SpinorField& x,
                                                    const SpinorField& b) {
   Quark& q = quark(plan_.nodes[together[0]].quark);
-  if (together.size() == 1) return q.solver->solve_sources(x, b);
+  if (together.size() == 1)
+    return q.solver->solve_sources(x, b, [&](const SpinorField& vectors) {
+      if (const auto found = on_slices_.find(together[0]); found != on_slices_.end())
+        found->second.take(first, q.solver->dirac(), vectors, q.solver->basis());
+    });
   auto& solver = of_masses_[together];
   if (!solver) {
     std::vector<double> masses;
@@ -166,12 +171,13 @@ void MeasureRun::solve(int node, int position) {
   const int width = masses > 1 ? 1 : q.width;
   const std::optional<Propagator> sequential = sequential_source(node, position);
   for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
+  if (n.on_slices) on_slices_.try_emplace(node, domain_, plan_.quarks[n.quark].action.slices());
   for (int first = 0; first < columns; first += width) {
     const int count = std::min(width, columns - first);
     progress_(made_ + masses * first, n.name);
     const SpinorField b = sources(node, position, first, count, basis, sequential);
     SpinorField x(domain_, find_precision("double"), Subset::full, count * masses, spins);
-    const std::vector<SolveReport> reports = solve_columns(together, x, b);
+    const std::vector<SolveReport> reports = solve_columns(together, first, x, b);
     const auto node_of = [&](int i) { return together[i / count]; };
     const auto title = [&](int i) {
       return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number,
@@ -203,11 +209,18 @@ void MeasureRun::contract(int correlator, int position, RecordArray& to) {
   std::vector<const Propagator*> inputs;
   for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
   const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
-  const auto ahead = [&](const Propagator& s, int mu) {
-    const MeasureQuark& q = plan_.quarks[c.ahead];
-    return ahead_of(s, mu, links_->whole(q.smear_links), q.action.setting().boundary);
+  const auto ahead = [&](bool phase) {
+    return [this, &c, phase](const Propagator& s, int mu) {
+      const MeasureQuark& q = plan_.quarks[c.ahead];
+      const auto& boundary = phase ? q.action.setting().boundary : no_phases;
+      return ahead_of(s, mu, links_->whole(q.smear_links), boundary);
+    };
   };
-  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, ahead});
+  const auto on_slices = on_slices_.find(c.propagators[0]);
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin},
+                                        ahead(true),
+                                        ahead(false),
+                                        on_slices == on_slices_.end() ? nullptr : &on_slices->second});
   const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
   std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
 }
@@ -335,7 +348,10 @@ Record MeasureRun::operator()() {
         (c.loop ? solving_ : contracting_) += now() - begun;
       }
       for (const int n : step.freed)
-        if (n < nodes) propagators_[n].reset();
+        if (n < nodes) {
+          propagators_[n].reset();
+          on_slices_.erase(n);
+        }
     }
   for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
     if (const int node = plan_.correlators[n].sequential; node >= 0)

@@ -33,8 +33,9 @@ class MeasureRun {
   LoopSum loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number);
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
-  /// Solves for some columns of a source; of several quarks for one, the masses of all in one go.
-  std::vector<SolveReport> solve_columns(const std::vector<int>& together, SpinorField& x, const SpinorField& b);
+  /// Solves for some columns of a source, from `first` on; of several quarks for one, the masses of all in one go.
+  std::vector<SolveReport> solve_columns(const std::vector<int>& together, int first, SpinorField& x,
+                                         const SpinorField& b);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
   /// Null without.
   std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
@@ -60,6 +61,7 @@ class MeasureRun {
   std::map<std::vector<int>, std::unique_ptr<MassSolver>> of_masses_;  ///< by their nodes
   std::vector<std::vector<Coordinates>> positions_;                    ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;               ///< by node, those that are there
+  std::map<int, WallPropagator> on_slices_;                            ///< by node
   std::map<int, std::vector<Complex64>> at_sink_;                      ///< of sequential nodes, by position
   std::vector<double> solves_;                                         ///< iterations and residual of each column
   double made_ = 0;                                                    ///< propagators that were solved for

@@ -220,4 +220,7 @@ if [ "${1:-}" = tests ] && ! has pytest; then
   has pytest || lacks "tests run by pytest, which is" "python3-pytest"
   has xdist || from_system python3-pytest-xdist  # with it tests run side by side; not every system has it
 fi
+if [ "${1:-}" = tests ] && ! has h5py; then  # tests that read files with it are skipped without
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py 2>/dev/null || from_system python3-h5py
+fi
 if [ -n "$missing" ] || [ -z "$manager" ]; then echo "$places" > $stamp; fi

@@ -212,7 +212,13 @@ std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorF
   gauge.rotate(own, source, Dagger::no);
   dirac().embed(b, own);
   std::vector<SolveReport> reports = parts_->solve(x, b);
-  if (seen) seen(x);
+  if (seen && gauge.transformation) {
+    SpinorField given = x.like();
+    gauge.rotate(given, x, Dagger::yes);
+    seen(given);
+  } else if (seen) {
+    seen(x);
+  }
   dirac().project(own, x);
   gauge.rotate(quark, own, Dagger::yes);
   return reports;

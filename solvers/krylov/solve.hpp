@@ -113,7 +113,7 @@ class Solver {
   /// is kept.
   std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
   /// The same for sources and quark fields in four dimensions, for actions whose vectors are others
-  /// (DiracOperator::embed and project). \param seen is shown the solutions, in the gauge in which the solver works.
+  /// (DiracOperator::embed and project). \param seen is shown such solutions, before they are projected.
   std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source,
                                          const std::function<void(const SpinorField& x)>& seen = {}) const;
   /// Right-hand sides of a batch are solved for one after another, each with what those before have found.

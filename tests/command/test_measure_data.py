@@ -322,16 +322,27 @@ def test_exact_disconnected_loops(measured):
 
 
 def test_domain_wall(measured):
-    """The pion and the local axial current of domain-wall quarks."""
+    """The pion and axial currents of domain-wall quarks; what is conserved has no divergence away from the source."""
     case = reference("domain_wall_axial_current.json")["correlators"]
     text = run_file(
         ROUGH,
         table("source", name="s", at=[0, 0, 0, 0]),
         quarks("s", "domain-wall", {"q": {"m5": 1.6, "mass": 0.1, "ls": 6}}, tol=1e-12),
         table("correlator", name="c", kind="meson", quarks=["q", "q"], gammas=["g5", "gxgygz,g5"]),
+        table("correlator", name="w", kind="wall-currents", quark="q", currents=["conserved_A4", "J5q"]),
+        table("correlator", name="v", kind="wall-currents", quark="q", source="gt", currents=["conserved_V4"]),
         lattice=[4, 4, 4, 8],
     )
-    result = measured(text)["c"]
-    assert ours(result, (0, 0, 0), "g5").real == pytest.approx(case["PP"], rel=1e-10)
-    axial = ours(result, (0, 0, 0), "gxgygz,g5").real  # tr[Q^+ gamma_t Q]
+    result = measured(text)
+    pion = ours(result["c"], (0, 0, 0), "g5").real
+    assert pion == pytest.approx(case["PP"], rel=1e-10)
+    axial = ours(result["c"], (0, 0, 0), "gxgygz,g5").real  # tr[Q^+ gamma_t Q]
     assert -axial == pytest.approx(case["A4_local_P"], rel=1e-8, abs=1e-11)
+    midpoint, axial = (ours(result["w"], (0, 0, 0), name).real for name in ("J5q", "conserved_A4"))
+    assert midpoint == pytest.approx(case["J5qP"], rel=1e-10)
+    assert axial == pytest.approx(case["A4_conserved_P"], rel=1e-9, abs=1e-11)
+    divergence = axial[1:] - axial[:-1]
+    assert divergence == pytest.approx((2 * 0.1 * pion + 2 * midpoint)[1:], abs=1e-10)
+    vector = ours(result["v"], (0, 0, 0), "conserved_V4").real
+    assert vector[1:] == pytest.approx(vector[1], abs=1e-10)
+    assert abs(vector[0]) > 1e-3

@@ -180,6 +180,46 @@ def test_mesons_with_derivatives(quarksmith, measured, solved, links, tmp_path):
     assert relative(wilson(links, read(tmp_path / "z.h5"), MASSES["u"]) - b, b) < 1e-10
 
 
+def chroma_currents(links, s1, s2):
+    """Those of curcor2 in Chroma's hadron spectrum, as its text has them; s1 and s2 as files have propagators."""
+    u = links.copy()
+    u[-1, ..., 3, :, :] *= -1  # Chroma's links have no phase at the boundary
+
+    def trace(left, right):
+        """tr[left^+ right] over all indices."""
+        return summed(np.einsum("xyzticjd,xyzticjd->xyzt", left.conj(), right), np.zeros(3))
+
+    def between(left, s, right):
+        return np.einsum("ij,...jckd,kl->...icld", left, s, right)
+
+    one = np.eye(4)
+    s, anti = matrices(s1), between(GAMMA5, matrices(s2), GAMMA5)
+    found = {}
+    for k in range(3):
+        g = GAMMA[k]
+        s_ahead, anti_ahead = matrices(hop(u, s1, k, 1)), between(GAMMA5, matrices(hop(u, s2, k, 1)), GAMMA5)
+        plain = (trace(anti, between(g, s_ahead, g)) + trace(between(g, anti_ahead, g), s)) / 2
+        found[f"vector-{k}"] = plain
+        found[f"vector-{k + 3}"] = plain + (trace(between(one, anti_ahead, g), s) - trace(anti, between(one, s_ahead, g))) / 2
+        found[f"vector-{k + 6}"] = -trace(anti, between(g @ GAMMA[3], s, g))
+    g7 = GAMMA[0] @ GAMMA[1] @ GAMMA[2]
+    s_ahead, anti_ahead = matrices(hop(u, s1, 3, 1)), between(GAMMA5, matrices(hop(u, s2, 3, 1)), GAMMA5)
+    found["axial-0"] = -(trace(anti, between(g7, s_ahead, GAMMA5)) - trace(between(g7, anti_ahead, GAMMA5), s)) / 2
+    found["axial-1"] = -trace(anti, between(g7, s, GAMMA5))
+    return found
+
+
+def test_currents_of_chroma(measured, solved, links):
+    quarks, run = solved
+    run += '[[correlator]]\nname = "c"\nkind = "chroma-currents"\nquarks = ["u", "s"]\n'
+    run += '[[correlator]]\nname = "other"\nkind = "meson"\nquarks = ["u", "d"]\n'
+    found = results(measured, run)["c"]
+    expected = chroma_currents(links, quarks["u"], quarks["s"])
+    assert set(found) == set(expected)
+    for name, values in expected.items():
+        assert same(found[name], values), name
+
+
 def inserted(u, s, current, q, time):
     """A current of momentum q on one time slice, as the source of another propagator."""
     extent = s.shape[3::-1]

@@ -1,0 +1,92 @@
+"""Currents between neighbouring sites: what is conserved, and what is refused. Numbers: test_measure_data, _numpy."""
+
+import json
+
+import numpy as np
+import pytest
+
+WALLS = """
+[configurations]
+files = ["weak:0.5:4,2,4,6:1"]
+
+[[source]]
+name = "p"
+at = [1, 0, 2, 4]
+
+[[quark]]
+name = "q"
+action = "domain-wall"
+m5 = 1.5
+mass = 0.2
+ls = 4
+tol = 1e-12
+
+[[propagator]]
+name = "q"
+quark = "q"
+source = "p"
+
+[[correlator]]
+name = "w"
+kind = "wall-currents"
+quark = "q"
+momenta = [[0, 0, 0], [1, 0, 0]]
+
+[[correlator]]
+name = "v"
+kind = "wall-currents"
+quark = "q"
+source = "gy"
+
+[[correlator]]
+name = "pion"
+kind = "meson"
+quarks = ["q", "q"]
+gammas = ["g5"]
+momenta = [[1, 0, 0]]
+"""
+
+
+def results(text, quarksmith, tmp_path):
+    (tmp_path / "run.toml").write_text(text)
+    quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+    found = {}
+    for name, result in json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"].items():
+        if name != "solves":
+            values = np.array(result["values"])[0] @ [1, 1j]
+            found[name] = [dict(zip(result["structures"].split(), at, strict=True)) for at in values]
+    return found
+
+
+@pytest.mark.parametrize("storage", ["18", "12t"])
+def test_ward_identities_with_momentum(quarksmith, tmp_path, storage):
+    """Delta_mu A_mu = 2 m P + 2 J5q away from the source and Delta_mu V_mu = 0, in temporal gauge, too."""
+    text = WALLS.replace("tol = 1e-12\n", f'tol = 1e-12\nreconstruct = "{storage}"\n')
+    found = results(text, quarksmith, tmp_path)
+    w, pion = found["w"][1], found["pion"][0]["g5"]
+    ahead_less_behind = 1 - np.exp(2j * np.pi / 4)  # of A_x: the sum of exp(i p x) (A(x) - A(x - 1))
+    divergence = w["conserved_A4"] - np.roll(w["conserved_A4"], 1) + ahead_less_behind * w["conserved_A1"]
+    assert divergence[1:] == pytest.approx((2 * 0.2 * pion + 2 * w["J5q"])[1:], abs=1e-9)
+    assert abs(w["conserved_A1"]).max() > 1e-4
+    charge = found["v"][0]["conserved_V4"]
+    assert charge[1:] == pytest.approx(charge[1], abs=1e-10)
+
+
+WRONG = [
+    (('kind = "wall-currents"\nquark = "q"\nmom', 'kind = "wall-currents"\nquark = "x"\nmom'), "no propagator 'x'"),
+    (('"domain-wall"', '"moebius"\nb5 = 1.5\nc5 = 0.5'), "quarks of Shamir's form, which 'q' is not"),
+    (("ls = 4", "ls = 5"), "quark 'q' has 5 slices; axial currents change sign in the middle of an even number"),
+    (('action = "domain-wall"\nm5 = 1.5\nmass = 0.2\nls = 4', 'action = "wilson"\nmass = 0.2'), "of Shamir's form"),
+    (('quark = "q"\nsource = "p"\n', 'quark = "q"\nsource = "p"\nsink = "gaussian:2,4"\n'), "has a smeared sink"),
+    (('source = "gy"', 'source = "g6"'), "source: 'g6' is unknown; did you mean gx?"),
+    (('source = "gy"', 'currents = ["conserved_A5"]'), "currents: 'conserved_A5' is unknown; did you mean conserved_A"),
+    (('source = "gy"', "currents = []"), "currents is empty; name some"),
+    (('kind = "meson"\nquarks = ["q", "q"]', 'kind = "chroma-currents"\nquarks = ["q"]'), "a meson has two"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG, ids=[m for _, m in WRONG])
+def test_wrong_currents_are_refused(quarksmith, tmp_path, change, message):
+    assert change[0] in WALLS
+    (tmp_path / "run.toml").write_text(WALLS.replace(*change))
+    assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
