@@ -110,7 +110,6 @@ void check_multigrid_of(const FermionParameters& f, const RunPlace& place) {
                     "use auto or cg",
                     f.action.name()));
   if (f.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
-  if (place.lattice.parts() > 1) throw UsageError("solver 'multigrid': it is for one rank; use auto or cg");
   multigrid_for(place.lattice, f.action.slices());
 }
 

@@ -43,7 +43,7 @@ class Tuning {
  public:
   Tuning(const TuneOptions& o, const CLI::App& command, double seconds)
       : o_(o),
-        end_(now() + seconds),
+        end_(clock() + seconds),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, choice_.action, o.common)),
@@ -52,9 +52,6 @@ class Tuning {
     settings_.method = method_of(solver_name);
     settings_.precision = o.precision;
     settings_.tell = {};
-    if (domain_->lattice().parts() > 1)
-      throw UsageError(
-          fmt::format("multigrid tune measures on one rank, and there are {}; use one", domain_->lattice().parts()));
   }
 
   int operator()() {
@@ -66,7 +63,7 @@ class Tuning {
     const MultigridParameters best = tuned(
         begin, multigrid_moves(lattice, slices),
         [this](const MultigridParameters& p, const std::string& what) { return cost(p, what); },
-        [this] { return now() + longest_ > end_; });
+        [this] { return clock() + longest_ > end_; });
     const Trial& found = *std::min_element(trials_.begin(), trials_.end(),
                                            [](const Trial& a, const Trial& b) { return a.total < b.total; });
     o_.common.write_json(report(found));
@@ -81,6 +78,13 @@ class Tuning {
   }
 
  private:
+  /// The time of rank 0: all decide by it.
+  double clock() const {
+    double time = now();
+    o_.common.ranks().broadcast(&time, sizeof(time), 0);
+    return time;
+  }
+
   /// What the file says of itself.
   std::string head(const Trial& t) const {
     std::string text = fmt::format("# multigrid tune on {}: {} of {}", domain_->device().name(),
@@ -92,7 +96,7 @@ class Tuning {
   }
 
   double cost(const MultigridParameters& p, const std::string& what) {
-    const double begun = now();
+    const double begun = clock();
     Trial t{.parameters = p, .what = what};
     try {
       measure(t, begun);
@@ -104,7 +108,7 @@ class Tuning {
       t.failure = e.what();
     }
     trials_.push_back(t);
-    longest_ = std::max(0.5 * longest_, now() - begun);
+    longest_ = std::max(0.5 * longest_, clock() - begun);
     const bool best = t.total < best_;
     best_ = std::min(best_, t.total);
     const auto number = [](double x) { return std::isfinite(x) ? fmt::format("{:.3f}", x) : std::string("-"); };
@@ -119,26 +123,26 @@ class Tuning {
     settings.multigrid = t.parameters;
     settings.options.observer = [&, this](int, double) {
       look_for_signals();
-      const double spent = now() - begun, least = o_.solves_alone ? 0 : best_;
       if (trials_.empty()) return;  // the first one is measured whatever it takes
-      if (now() > end_ || (least > 0 && spent > least)) throw TooLong{};
+      const double time = clock(), least = o_.solves_alone ? 0 : best_;
+      if (time > end_ || (least > 0 && time - begun > least)) throw TooLong{};
     };
     const Solver solver(choice_.action, named_.gauge, domain_, settings);
-    begun = now();
+    begun = clock();
     solver.prepare(1);
-    t.setup = now() - begun;
+    t.setup = clock() - begun;
     const int width = width_ > 0 ? width_ : columns_at_once(solver, choice_.action, o_.columns, o_.common);
     if (width_ == 0) draw(width, solver.basis());
     solver.prepare(width);
     const SpinorField b = b_.columns(0, width);
     SpinorField x = b.like();
-    const double start = now();
+    const double start = clock();
     for (const SolveReport& r : solver.solve_sources(x, b)) {
       t.iterations = std::max(t.iterations, r.iterations);
       if (!r.converged)
         throw Error(fmt::format("not converged: residual {:.1e} after {} iterations", r.residual, r.iterations));
     }
-    t.solve = (now() - start) / width;
+    t.solve = (clock() - start) / width;
     t.total = (o_.solves_alone ? 0 : t.setup) + o_.columns * t.solve;
   }
 

@@ -1,12 +1,10 @@
 // Multigrid: identities of each level, actions that its stencil serves and one that it does not, iterations of solves.
 #include "runtime/error.hpp"
-#include "solvers/krylov/blas.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
-#include "solvers/multigrid/cycle.hpp"
 #include "solvers/multigrid/multigrid.hpp"
-#include "solvers/multigrid/noise.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "tests/dense.hpp"
+#include "tests/multigrid_levels.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
@@ -15,13 +13,7 @@ namespace {
 
 using namespace quarksmith;
 
-void fill(SpinorField& f, unsigned long long counter) { draw(f, find_basis("degrand_rossi"), counter); }
-double distance(const SpinorField& x, const SpinorField& y) {
-  SpinorField d = y.like();
-  d.copy_from(y);
-  const Blas blas(x);
-  return std::sqrt(blas.residual(x, d) / blas.norm2(x));
-}
+using namespace multigrid_levels;
 
 struct Limits {
   const char* precision;
@@ -30,55 +22,6 @@ struct Limits {
 };
 
 class Multigrid : public testing::TestWithParam<Limits> {};
-
-/// P^+ P = 1, (1 - P P^+) v = 0, and that P commutes with gamma_5.
-void expect_projector(const Transfer& t, const SpinorField& v, const BasisInfo& basis, double limit) {
-  SpinorField coarse = t.coarse_field(5), again = coarse.like(), fine = t.fine_field(5), kept = t.fine_field(v.rhs());
-  fill(coarse, 2);
-  t.prolong(fine, coarse);
-  t.restrict_to(again, fine);
-  EXPECT_LE(distance(coarse, again), limit);
-  SpinorField projections = t.coarse_field(v.rhs());
-  t.restrict_to(projections, v);
-  t.prolong(kept, projections);
-  EXPECT_LE(distance(v, kept), limit);
-  const BasisInfo& chiral = find_basis("degrand_rossi");
-  dense::put(dense::gamma5(dense::get(coarse, chiral)), again, chiral);
-  const dense::Vectors turned = dense::gamma5(dense::get(fine, basis));
-  t.prolong(fine, again);
-  EXPECT_LE(dense::deviation(dense::get(fine, basis), turned), limit);
-}
-
-/// The coarse operator is P^+ M P, C(a, b)^+ = gamma_5 C(b, a) gamma_5, and its even-odd form has the same solutions.
-void expect_product(const Transfer& t, const LinearOperator& fine, const CoarseOperator& coarse, double limit) {
-  SpinorField x = t.coarse_field(3), y = x.like(), z = x.like(), in = t.fine_field(3), out = in.like();
-  fill(x, 4);
-  t.prolong(in, x);
-  fine.apply(out, in, Dagger::no);
-  t.restrict_to(y, out);
-  coarse.apply(z, x, Dagger::no);
-  EXPECT_LE(distance(y, z), limit);
-
-  const BasisInfo& chiral = find_basis("degrand_rossi");
-  const auto product = [&](const dense::Vectors& psi) { return dense::apply(coarse, psi, Dagger::no, chiral); };
-  const dense::Vectors u = dense::random(coarse.domain()->lattice(), coarse.slices(), 3),
-                       w = dense::random(coarse.domain()->lattice(), coarse.slices(), 30), mu = product(u);
-  EXPECT_LE(std::abs(dense::dot(w, mu) - std::conj(dense::dot(dense::gamma5(u), product(dense::gamma5(w))))),
-            limit * dense::norm(w) * dense::norm(mu));
-
-  SpinorField even = coarse.reduced().field(3), unknown = even.like(), prepared = even.like();
-  unknown.copy_half(Parity::even, x);
-  coarse.reduced().apply(even, unknown, Dagger::no);
-  coarse.prepare(prepared, z);
-  EXPECT_LE(distance(prepared, even), 10 * limit);
-  coarse.reconstruct(y, unknown, z);
-  EXPECT_LE(distance(x, y), 10 * limit);
-
-  DirectSolve inverse(coarse.reduced());  // by blocks: as good as elimination with all pivots
-  coarse.reduced().apply(even, unknown, Dagger::no);
-  inverse.apply(prepared, even, 3);
-  EXPECT_LE(distance(unknown, prepared), coarse.precision().word_bytes == 8 ? 1e-10 : 1e-4);
-}
 
 TEST_P(Multigrid, CoarseLevelsAreProjectionsOfTheFiner) {
   const auto& [precision, packed, rounding, product] = GetParam();
@@ -89,15 +32,11 @@ TEST_P(Multigrid, CoarseLevelsAreProjectionsOfTheFiner) {
     const LinkStore links(gauge, domain, "r12", "non_relativistic");
     const auto dirac = dense::wilson(-0.2).make(links, find_precision(precision));
     Transfer transfer(dirac->matrix(), find_basis("non_relativistic"), {2, 2, 2, 2}, 12, packed);
-    SpinorField v = transfer.fine_field(12);
-    fill(v, 1);
-    transfer.keep(v);
+    const SpinorField v = keep_noise(transfer, 1);
     expect_projector(transfer, v, find_basis("non_relativistic"), rounding);
     const CoarseOperator coarse(transfer, dirac->matrix(), 12, packed);
     Transfer second(coarse, find_basis("degrand_rossi"), {2, 1, 1, 2}, 18, packed);
-    SpinorField w = second.fine_field(18);
-    fill(w, 3);
-    second.keep(w);
+    const SpinorField w = keep_noise(second, 3);
     expect_projector(second, w, find_basis("degrand_rossi"), rounding);
     expect_product(transfer, dirac->matrix(), coarse, product);
     expect_product(second, coarse, CoarseOperator(second, coarse, 12, packed), product);
@@ -135,9 +74,7 @@ TEST(MultigridStencil, RefusesBlocksThatAreCoupledWithoutTouching) {
   const auto dirac = dense::dirac(dense::wilson(0), hot_gauge(domain->lattice(), 5), domain);
   const FarHops far(dirac->matrix());  // corners of blocks, too
   Transfer transfer(far, find_basis("non_relativistic"), {2, 2, 2, 2}, 6);
-  SpinorField v = transfer.fine_field(6);
-  fill(v, 1);
-  transfer.keep(v);
+  keep_noise(transfer, 1);
   EXPECT_THROW(CoarseOperator(transfer, far, 1), UsageError);
   EXPECT_THROW(Transfer(far, find_basis("non_relativistic"), {2, 2, 2, 3}, 6), UsageError);
   EXPECT_THROW(Transfer(far, find_basis("non_relativistic"), {2, 2, 2, 2}, 8), UsageError);

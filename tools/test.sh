@@ -79,7 +79,7 @@ if [ -n "$several" ]; then
   # and sums is left to fewer of them: its parts are all tested on eight.
   rest="*"
   [ "$processors" -ge 8 ] || rest="-SmearingOfParts*:ForcesOnParts*:Staggered*:DomainWallOnRanks*:CorrelatorsOfParts*:\
-Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*"
+Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*:MultigridOnRanks*"
   for ranks in 2 4 8; do
     started=()
     start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "$([ $ranks = 8 ] && echo "$rest")"

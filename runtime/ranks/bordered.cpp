@@ -79,10 +79,11 @@ Memory to_device(const Domain& domain, const std::vector<SitePair>& pairs) {
   return memory;
 }
 
-/// Slots of the sites of a domain.
+/// Slots of the sites of a domain in fields that hold some of them.
 class Slots {
  public:
-  Slots(const Domain& domain, int element_bytes) : layout_(domain.layout(domain.lanes(element_bytes))) {
+  Slots(const Domain& domain, int element_bytes, Subset subset)
+      : layout_(domain.layout(domain.lanes(element_bytes))), subset_(subset) {
     lanes_ = layout_.geometry().lanes;
     const int blocks = layout_.geometry().half_sites;
     padded_ = domain.device().short_vectors() ? (blocks + site_block - 1) / site_block * site_block : blocks;
@@ -90,7 +91,8 @@ class Slots {
   /// The first of a site.
   int at(const Coordinates& x) const {
     const auto [block, lane] = layout_.position(x);
-    return (int(Lattice::parity(x)) * padded_ + block) * lanes_ + lane;
+    const int before = subset_ == Subset::full ? int(Lattice::parity(x)) * padded_ : 0;
+    return (before + block) * lanes_ + lane;
   }
   /// Every copy of a site becomes what stands in slot `from`.
   void take(std::vector<SitePair>& pairs, const Coordinates& x, int from) const {
@@ -100,6 +102,7 @@ class Slots {
 
  private:
   const LaneLayout& layout_;
+  Subset subset_;
   int lanes_, padded_;
 };
 
@@ -119,8 +122,9 @@ StoredSites stored_sites(const TermField& f) {
 
 // --- the box ---------------------------------------------------------------------------------------------------------
 
-BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what)
-    : part_(&part), depth_(depth), element_bytes_(element_bytes) {
+BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what,
+                           Subset subset)
+    : part_(&part), depth_(depth), element_bytes_(element_bytes), subset_(subset) {
   const Lattice& lattice = part.lattice();
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) depth_.sites[mu] = 0;
@@ -151,23 +155,24 @@ bool BorderedPart::is_for(const BorderDepth& depth) const {
 
 void BorderedPart::list_sites() {
   const Lattice& lattice = part_->lattice();
-  const Slots here(*part_, element_bytes_), there(*box_, element_bytes_);
+  const Slots here(*part_, element_bytes_, subset_), there(*box_, element_bytes_, subset_);
   const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
   std::vector<SitePair> put, cut;
-  std::vector<char> holds(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
+  std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
+    if (!holds(subset_, Lattice::parity(x))) continue;
     Coordinates inside = x;
     for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
     there.take(put, inside, here.at(x));
     here.take(cut, x, there.at(inside));
-    holds[2 * layout.position(inside).block + int(Lattice::parity(x))] = 1;
+    filled[2 * layout.position(inside).block + int(Lattice::parity(x))] = 1;
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
   if (part_->device().asynchronous()) return;
-  for (std::size_t number = 0; number < holds.size(); ++number)
-    if (holds[number] != 0) blocks_.push_back(static_cast<int>(number));
+  for (std::size_t number = 0; number < filled.size(); ++number)
+    if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
 }
 
 void BorderedPart::restrict(Arguments& a) const {
@@ -177,7 +182,7 @@ void BorderedPart::restrict(Arguments& a) const {
 }
 
 void BorderedPart::list_zones() {
-  const Slots slots(*box_, element_bytes_);
+  const Slots slots(*box_, element_bytes_, subset_);
   const Lattice& lattice = part_->lattice();
   for (int mu = 0; mu < directions; ++mu) {
     const int depth = depth_.sites[mu], extent = lattice.extent(mu);
@@ -196,6 +201,7 @@ void BorderedPart::list_zones() {
         for (x[2] = first[2]; x[2] < last[2]; ++x[2])
           for (x[1] = first[1]; x[1] < last[1]; ++x[1])
             for (x[0] = first[0]; x[0] < last[0]; ++x[0]) {
+              if (!holds(subset_, Lattice::parity(x))) continue;
               const int number = static_cast<int>(pack.size());  // one for all copies of a site
               Coordinates y = x;
               y[mu] += side == 0 ? extent : -extent;

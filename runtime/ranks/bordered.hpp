@@ -27,6 +27,9 @@ inline StoredSites group_of(StoredSites sites, int group, int pieces) {
 StoredSites stored_sites(const SpinorField& field);
 StoredSites stored_sites(const LinkField& field);
 StoredSites stored_sites(const TermField& field);
+/// Sites one after the other in memory, as pieces of another field, and the bytes that all right-hand sides take.
+StoredSites sites_in_zone(const StoredSites& like, void* memory, int count);
+std::size_t bytes_of_zone(const StoredSites& zone);
 
 /// A part and, on both sides of each direction that is split, sites of its neighbours: an even number, so that parities
 /// are those of the part, of which as many hold something as the depth says. What kernels compute there is right
@@ -37,9 +40,11 @@ StoredSites stored_sites(const TermField& field);
 class BorderedPart {
  public:
   /// \param element_bytes of the type in which kernels compute.
+  /// \param subset sites that the fields hold.
   /// \throws WrongLattice the part is shorter than the depth, or the box has more than 2^31 - 1 sites; the message
   /// names `what`.
-  BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what);
+  BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what,
+               Subset subset = Subset::full);
 
   /// The box: on the device of the part, without other ranks.
   const DomainPointer& domain() const { return box_; }
@@ -109,6 +114,7 @@ class BorderedPart {
   const Domain* part_;
   BorderDepth depth_;
   int element_bytes_;
+  Subset subset_;
   DomainPointer box_;
   Coordinates offset_{};
   Memory put_, cut_;         ///< pairs of all sites of the part

@@ -12,25 +12,23 @@ namespace {
 
 constexpr std::size_t alignment = 256;  // of zones
 
-/// Sites of a zone one after the other, as pieces of another field.
-StoredSites in_zone(const StoredSites& like, char* memory, int count, int row) {
-  const std::size_t rows = static_cast<std::size_t>(count + row - 1) / row * row;
+}  // namespace
+
+StoredSites sites_in_zone(const StoredSites& like, void* memory, int count) {
+  const std::size_t rows = static_cast<std::size_t>(count + like.row - 1) / like.row * like.row;
   StoredSites zone = like;
-  zone.row = row;
-  zone.data = memory;
+  zone.data = static_cast<char*>(memory);
   zone.rhs_bytes = static_cast<long long>(rows) * like.site_bytes();
   zone.norm_rhs_stride = static_cast<long long>(rows);
-  if (like.norm != nullptr) zone.norm = reinterpret_cast<float*>(memory + zone.rhs_bytes * like.rhs);
+  if (like.norm != nullptr) zone.norm = reinterpret_cast<float*>(zone.data + zone.rhs_bytes * like.rhs);
   return zone;
 }
 
-std::size_t bytes_of(const StoredSites& zone) {
+std::size_t bytes_of_zone(const StoredSites& zone) {
   const std::size_t norms = zone.norm != nullptr ? zone.norm_rhs_stride * sizeof(float) : 0;
   const std::size_t bytes = (zone.rhs_bytes + norms) * zone.rhs;
   return (bytes + alignment - 1) / alignment * alignment;
 }
-
-}  // namespace
 
 char* BorderedPart::Buffers::arriving(const Communicator& communicator, int rank) const {
   if (!peers) return static_cast<char*>(own.data());
@@ -74,7 +72,7 @@ void BorderedPart::exchange(const StoredSites& box) const {
   std::size_t most = 0;
   for (const auto& zones : steps) {
     std::size_t bytes = 0;
-    for (const Zone& zone : zones) bytes += bytes_of(in_zone(box, nullptr, zone.count, box.row));
+    for (const Zone& zone : zones) bytes += bytes_of_zone(sites_in_zone(box, nullptr, zone.count));
     most = std::max(most, bytes);
   }
   const Policy policy = part_->halos().policy();
@@ -97,9 +95,9 @@ void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box,
     const int source = lattice.part_at(zone.mu, zone.side == 0 ? -1 : 1);
     const int target = lattice.part_at(zone.mu, zone.side == 0 ? 1 : -1);
     char* const leaving = b.peers ? b.arriving(communicator, target) : arriving + b.bytes;
-    const StoredSites to = in_zone(box, leaving + offset, zone.count, box.row);
+    const StoredSites to = sites_in_zone(box, leaving + offset, zone.count);
     move(to, box, zone.pack);
-    const std::size_t bytes = bytes_of(to);
+    const std::size_t bytes = bytes_of_zone(to);
     const int tag = 2 * zone.mu + zone.side;
     traffic_.bytes += static_cast<long long>(bytes);
     sends.push_back({target, tag, (staged ? host + b.bytes : leaving) + offset, bytes});
@@ -119,9 +117,9 @@ void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box,
   if (staged) device.upload(arriving, host, offset);
   offset = 0;
   for (const Zone& zone : zones) {
-    const StoredSites from = in_zone(box, arriving + offset, zone.count, box.row);
+    const StoredSites from = sites_in_zone(box, arriving + offset, zone.count);
     move(box, from, zone.unpack);
-    offset += bytes_of(from);
+    offset += bytes_of_zone(from);
   }
   ++b.exchanges;
 }

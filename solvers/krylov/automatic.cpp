@@ -25,7 +25,7 @@ constexpr double light_rounds = 2,
 MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, double flops, bool asynchronous) {
   const MultigridLevel& fine = p.levels.front();
   const double block = double(fine.block[0]) * fine.block[1] * fine.block[2] * fine.block[3];
-  const long long sites = static_cast<long long>(double(lattice.sites()) / block);
+  const long long sites = static_cast<long long>(double(lattice.global_sites()) / block);
   // An application of the coarse operator: nine complex matrices a site.
   const double numbers = 2.0 * fine.vectors, coarse = 9 * 8 * numbers * numbers * double(sites) / flops;
   const bool further = p.levels.size() > 1;
@@ -53,12 +53,11 @@ bool Weighing::pays(int iteration, double residual, double tolerance, int width)
   return margin * (cost.setup + std::max(left, width) * cost.solve) < krylov;
 }
 
-/// Whether multigrid could take the place of the method: it is for the operator, the lattice and the ranks.
+/// Whether multigrid could take the place of the method: it is for the operator and the lattice.
 void Solver::Parts::weigh() {
   const bool suits = falls_back && settings.method == Method::bicgstab && settings.sources > 1 && !settings.deflation &&
                      !settings.parameters.preconditioner && !working_gauge.transformation && action.spins() == 4 &&
-                     action.info().chain.empty() && in_double() && settings.options.criterion == Criterion::residual &&
-                     domain->lattice().parts() == 1;
+                     action.info().chain.empty() && in_double() && settings.options.criterion == Criterion::residual;
   if (!suits) return;
   try {
     const MultigridParameters chosen =

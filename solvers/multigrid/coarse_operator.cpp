@@ -48,15 +48,16 @@ CoarseOperator::CoarseOperator(const Transfer& transfer, const LinearOperator& f
       other_(odd_.like()),
       reduced_(std::make_unique<Reduced>(*this)) {
   const Lattice& lattice = domain_->lattice();
-  if (lattice.parts() > 1)
-    throw UsageError("multigrid: coarse lattices of several ranks are not supported; use one rank, or bicgstab");
   const SpinorField like = field();
   for (const Parity parity : {Parity::even, Parity::odd}) {
     own_[int(parity)] = SiteMatrices(like, parity, parity, 1, [](long long i, int) { return i; });
     inverse_[int(parity)] = SiteMatrices(like, parity, parity, 1, [](long long i, int) { return i; });
-    hops_[int(parity)] = SiteMatrices(like, parity, opposite(parity), points - 1, [&](long long i, int p) {
-      return lattice.neighbour(i, p / 2, p % 2 == 0 ? 1 : -1);
-    });
+    auto border = lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, opposite(parity)) : nullptr;
+    const auto neighbour = [&lattice, beyond = border.get()](long long i, int p) {
+      const int mu = p / 2, step = p % 2 == 0 ? 1 : -1;
+      return beyond != nullptr ? beyond->neighbour(i, mu, step) : lattice.neighbour(i, mu, step);
+    };
+    hops_[int(parity)] = SiteMatrices(like, parity, opposite(parity), points - 1, neighbour, std::move(border));
   }
   reserve(rhs);
   probe(transfer, fine);
@@ -143,7 +144,7 @@ void CoarseOperator::apply(SpinorField& out, const SpinorField& in, Dagger dagge
 }
 
 double CoarseOperator::flops() const {
-  return 8.0 * points * rows_ * rows_ * static_cast<double>(domain_->lattice().sites());
+  return 8.0 * points * rows_ * rows_ * static_cast<double>(domain_->lattice().global_sites());
 }
 
 const LinearOperator& CoarseOperator::reduced() const { return *reduced_; }

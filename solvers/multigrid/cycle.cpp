@@ -15,6 +15,10 @@ DirectSolve::DirectSolve(const LinearOperator& a) {
   for (long long i = 0; i < lattice.sites(); ++i)
     if (Lattice::parity(lattice.coordinates(i)) == parity) sites.push_back(i);
   const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
+  if (lattice.parts() > 1)
+    throw UsageError(
+        fmt::format("multigrid: a direct solve is for a whole lattice, not for {} of {}; use coarsest_steps",
+                    lattice.text(), lattice.global_text()));
   if (a.subset() == Subset::full || rows * count > most_unknowns)
     throw UsageError(
         fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "

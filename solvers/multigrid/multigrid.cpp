@@ -137,7 +137,7 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
   std::unique_ptr<Preconditioner> coarse;
   if (level + 1 < levels_.size())
     coarse = steps_of(Method::gcr, next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
-  else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().sites()); steps > 0)
+  else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().global_sites()); steps > 0)
     coarse = std::make_unique<EvenOddSolve>(next, steps_of(parameters_.coarsest, next.reduced(), steps, rhs), rhs);
   else
     coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
@@ -182,7 +182,7 @@ SpinorField& Multigrid::room(std::size_t n) {
 void Multigrid::begin(std::size_t n, const SpinorField* given) {
   const MultigridLevel& p = parameters_.levels[n];
   if (levels_.size() == n) {
-    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, p.packed);
+    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, p.packed, Parts::gathered);
     SpinorField v = transfer.fine_field(BlockBlas::padded(p.vectors));
     levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr, nullptr}));
   }

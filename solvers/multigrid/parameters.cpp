@@ -4,48 +4,50 @@
 #include <fmt/ranges.h>
 
 #include "runtime/error.hpp"
+#include "solvers/multigrid/coarse_ranks.hpp"
 
 namespace quarksmith {
 namespace {
 
-/// The first of some block lengths that leaves an even extent of four or more, or else of two; 1 if none does. Two
-/// blocks in a direction are the next of each other on both sides: a coarse lattice of so few has little of the low
-/// modes.
-int block_length(int extent, std::initializer_list<int> lengths) {
+/// The first of some block lengths that fits into parts and leaves an even extent of four or more, or else of two; 1 if
+/// none does. Two blocks in a direction are the next of each other on both sides: a coarse lattice of so few has little
+/// of the low modes.
+int block_length(const Lattice& lattice, int mu, std::initializer_list<int> lengths) {
+  const int extent = lattice.global_extent(mu);
   for (const int least : {4, 2})
     for (const int length : lengths)
-      if (extent % (2 * length) == 0 && extent / length >= least) return length;
+      if (extent % (2 * length) == 0 && lattice.extent(mu) % length == 0 && extent / length >= least) return length;
   return 1;
 }
 
 long long sites_of(const Coordinates& x) { return static_cast<long long>(x[0]) * x[1] * x[2] * x[3]; }
 
-/// Whether the coarsest level may have so many sites.
-bool few(long long sites, const MultigridLevel& last) { return sites / 2 * 2 * last.vectors <= most_unknowns; }
-
 }  // namespace
 
 MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length, int vectors) {
   MultigridParameters p;
-  Coordinates extent = lattice.extent();
-  for (long long numbers = 12LL * slices; p.levels.empty() || !few(sites_of(extent), p.levels.back());) {
+  Lattice here = lattice;
+  for (long long numbers = 12LL * slices;
+       p.levels.empty() || !solved_directly(here.global_sites(), p.levels.back().vectors);) {
     MultigridLevel level;
-    for (int mu = 0; mu < directions; ++mu)
-      level.block[mu] = !p.levels.empty()                              ? block_length(extent[mu], {2, 3})
-                        : length > 0 && extent[mu] % (2 * length) == 0 ? length
-                                                                       : block_length(extent[mu], {4, 3, 5, 2});
+    for (int mu = 0; mu < directions; ++mu) {
+      const bool fits = length > 0 && here.global_extent(mu) % (2 * length) == 0 && here.extent(mu) % length == 0;
+      level.block[mu] = !p.levels.empty() ? block_length(here, mu, {2, 3})
+                        : fits            ? length
+                                          : block_length(here, mu, {4, 3, 5, 2});
+    }
     if (!p.levels.empty()) level.smoother_steps = 4;
     const long long block = sites_of(level.block);
     if (block < 2) break;
     if (p.levels.empty()) level.vectors = vectors;
     while (level.vectors > chiral_numbers && 4 * level.vectors > block * numbers) level.vectors -= chiral_numbers;
-    for (int mu = 0; mu < directions; ++mu) extent[mu] /= level.block[mu];
+    here = blocks_of(here, level.block, level.vectors, Parts::gathered);
     numbers = 2 * level.vectors;
     p.levels.push_back(level);
   }
   if (p.levels.empty())
-    throw UsageError(
-        fmt::format("multigrid: the lattice {} has no blocks that leave even extents; use bicgstab", lattice.text()));
+    throw UsageError(fmt::format("multigrid: the lattice {} has no blocks that leave even extents; use bicgstab",
+                                 lattice.global_text()));
   return p;
 }
 
@@ -61,28 +63,25 @@ std::vector<std::string_view> smoother_names() {
 }
 
 void check(const MultigridParameters& p, const Lattice& lattice, int slices) {
-  Coordinates extent = lattice.extent();
+  Lattice here = lattice;
   long long numbers = static_cast<long long>(spinor_numbers) * slices;
   for (std::size_t n = 0; n < p.levels.size(); ++n) {
     const MultigridLevel& l = p.levels[n];
-    const auto fail = [&](const std::string& why) {
-      throw UsageError(fmt::format("level {}: blocks of {} {}", n + 1, fmt::join(l.block, "x"), why));
-    };
-    for (int mu = 0; mu < directions; ++mu)
-      if (l.block[mu] < 1 || extent[mu] % (2 * l.block[mu]) != 0)
-        fail(fmt::format("cut {} into no lattice of even extents; use others", fmt::join(extent, "x")));
-    if (2 * l.vectors > sites_of(l.block) * numbers)
-      fail(fmt::format("have {} numbers, too few for {} near-null vectors of each chirality; use {} at most",
-                       sites_of(l.block) * numbers, l.vectors,
-                       sites_of(l.block) * numbers / 2 / chiral_numbers * chiral_numbers));
-    for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
+    const auto fail = [&](const std::string& why) { throw UsageError(fmt::format("level {}: {}", n + 1, why)); };
+    if (const std::string misfit = misfit_of(l.block, here); !misfit.empty()) fail(misfit);
+    const long long inside = sites_of(l.block) * numbers;
+    if (2 * l.vectors > inside)
+      fail(fmt::format(
+          "blocks of {} have {} numbers, too few for {} near-null vectors of each chirality; use {} at most",
+          fmt::join(l.block, "x"), inside, l.vectors, inside / 2 / chiral_numbers * chiral_numbers));
+    here = blocks_of(here, l.block, l.vectors, Parts::gathered);
     numbers = 2 * l.vectors;
   }
 }
 
 int coarsest_steps_for(const MultigridParameters& p, long long sites) {
   if (p.coarsest_steps > 0) return p.coarsest_steps;
-  return few(sites, p.levels.back()) ? 0 : 100;
+  return solved_directly(sites, p.levels.back().vectors) ? 0 : 100;
 }
 
 std::string text_of(const MultigridParameters& p, const Lattice& lattice) {

@@ -24,6 +24,9 @@ struct MultigridLevel {
 /// Unknowns of a direct solve at most.
 inline constexpr int most_unknowns = 2048;
 
+/// Whether that serves a lattice of so many sites and near-null vectors.
+constexpr bool solved_directly(long long sites, int vectors) { return sites * vectors <= most_unknowns; }
+
 struct MultigridParameters {
   std::vector<MultigridLevel> levels;
   Method coarsest = Method::gcr;  ///< of the coarsest level, on its even-odd form
@@ -37,9 +40,9 @@ struct MultigridParameters {
 };
 
 /// Levels for a lattice: blocks of four sites a direction, or two where those would leave fewer than four blocks, then
-/// of two, as long as coarse extents stay even and a level has many sites. \param length of blocks of the finest level
-/// instead, in directions that it cuts into an even extent. \param vectors near-null vectors of the finest level at
-/// most.
+/// of two, as long as coarse extents stay even and a level has many sites. Blocks are those of the whole lattice where
+/// they fit into its parts. \param length of blocks of the finest level instead, in directions that it cuts into an
+/// even extent. \param vectors near-null vectors of the finest level at most.
 MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length = 0, int vectors = 24);
 
 /// Whether a number of steps of a method can smooth, or solve on the coarsest level.
@@ -50,7 +53,7 @@ std::vector<std::string_view> smoother_names();
 /// there are near-null vectors: the message names the level. \param slices of the finest level.
 void check(const MultigridParameters& parameters, const Lattice& lattice, int slices);
 
-/// Steps of the method of a coarsest level of so many sites; 0: a direct solve.
+/// Steps of the method of a coarsest level of so many sites in all; 0: a direct solve.
 int coarsest_steps_for(const MultigridParameters& parameters, long long sites);
 
 /// A table of the levels.

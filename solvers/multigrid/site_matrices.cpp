@@ -3,7 +3,8 @@
 namespace quarksmith {
 
 SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
-                           const std::function<long long(long long site, int point)>& other)
+                           const std::function<long long(long long site, int point)>& other,
+                           std::unique_ptr<CoarseBorder> border)
     : domain_(like.domain_pointer()),
       precision_(&like.precision()),
       to_(to),
@@ -11,30 +12,33 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
       rows_(like.slices() * spinor_numbers),
       stored_rows_(padded_rows(rows_)),
       points_(points),
-      apply_(&kernel("coarse_apply")) {
-  const Lattice& lattice = domain_->lattice();
-  const auto half = [&](Parity parity) {
-    return SpinorField(domain_, *precision_, parity == Parity::even ? Subset::even : Subset::odd, 1, {}, like.slices());
+      apply_(&kernel("coarse_apply")),
+      border_(std::move(border)) {
+  const DomainPointer& source = border_ ? border_->domain() : domain_;
+  const auto half = [&](const DomainPointer& domain, Parity parity) {
+    return SpinorField(domain, *precision_, parity == Parity::even ? Subset::even : Subset::odd, 1, {}, like.slices());
   };
-  const SpinorField here = half(to), there = half(from);
+  const SpinorField here = half(domain_, to), there = half(source, from);
   places_ = places_of(here);
-  std::vector<int> first, other_first, other_number, from_first, number(static_cast<std::size_t>(lattice.sites()));
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
-    if (Lattice::parity(x) != from) continue;
-    number[i] = static_cast<int>(from_first.size());
-    from_first.push_back(first_word(there, x));
-  }
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
+  std::vector<int> first, other_first, other_number, from_first,
+      number(static_cast<std::size_t>(source->lattice().sites()));
+  for (long long i = 0; i < domain_->lattice().sites(); ++i) {
+    const Coordinates x = domain_->lattice().coordinates(i);
     if (Lattice::parity(x) != to) continue;
     sites_.push_back(i);
     first.push_back(first_word(here, x));
+    for (int p = 0; p < points; ++p) number[other(i, p)] = 1;
+  }
+  for (long long i = 0; i < source->lattice().sites(); ++i) {
+    if (number[i] == 0) continue;  // a border has sites that none couples to
+    number[i] = static_cast<int>(from_first.size());
+    from_first.push_back(first_word(there, source->lattice().coordinates(i)));
+  }
+  for (const long long i : sites_)
     for (int p = 0; p < points; ++p) {
       other_number.push_back(number[other(i, p)]);
       other_first.push_back(from_first[other_number.back()]);
     }
-  }
   other_first.push_back(0);  // kernels look one further
   const auto& device = domain_->device_pointer();
   first_ = on_device(device, first);
@@ -134,7 +138,7 @@ bool SiteMatrices::invert() {
         [](Arguments&) {});
   int failed = 0;
   domain_->device().download(&failed, failed_.data(), sizeof failed);
-  return failed == 0;
+  return domain_->communicator().largest(double(failed)) == 0;
 }
 
 void SiteMatrices::pack() {
@@ -151,6 +155,11 @@ void SiteMatrices::pack() {
 }
 
 void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
+  border_ ? multiply(out, a, x, b, border_->read(in)) : multiply(out, a, x, b, in);
+}
+
+/// \param in has the sites of the border.
+void SiteMatrices::multiply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
   const bool packed = packed_.data() != nullptr;
   const Operand copy = packed ? Operand{} : order_.gather(in.operand(from_), in.rhs());

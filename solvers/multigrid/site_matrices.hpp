@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "solvers/krylov/linear_operator.hpp"
+#include "solvers/multigrid/coarse_ranks.hpp"
 #include "solvers/multigrid/places.hpp"
 
 namespace quarksmith {
@@ -15,9 +17,12 @@ class SiteMatrices {
   SiteMatrices() = default;
   /// Zeros.
   /// \param like a coarse field on all sites.
-  /// \param points matrices of a site. \param other the site to which one is applied.
+  /// \param points matrices of a site. \param other the site to which one is applied: of the lattice of the border, if
+  /// there is one.
+  /// \param border of fields of parity `from`, where matrices take vectors of sites of other ranks.
   SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
-               const std::function<long long(long long site, int point)>& other);
+               const std::function<long long(long long site, int point)>& other,
+               std::unique_ptr<CoarseBorder> border = nullptr);
 
   /// Column number `first` of a point and those that follow += b in.
   void add(int point, int first, double b, const SpinorField& in);
@@ -26,7 +31,7 @@ class SiteMatrices {
   /// Takes over the matrices of another one of the same shape.
   void copy(const SiteMatrices& other);
   /// Each matrix becomes its inverse where sites have one; where each couples to all of them, all together do.
-  /// \return false if a pivot vanishes.
+  /// \return false if a pivot vanishes, on any rank.
   bool invert();
   /// Goes over to 16 bits.
   void pack();
@@ -34,8 +39,10 @@ class SiteMatrices {
   /// Work space for so many right-hand sides.
   void reserve(int rhs) const {
     if (packed_.data() == nullptr) order_.reserve(rhs);
+    if (border_) border_->reserve(rhs);
   }
-  /// out = a x + b C in on the sites of the one parity from those of the other; x may be null.
+  /// out = a x + b C in on the sites of the one parity from those of the other; x may be null. Collective where there
+  /// is a border.
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
  private:
@@ -43,6 +50,7 @@ class SiteMatrices {
   void make_record();
   const Kernel& kernel(const char* name) const;
   void run(const Kernel& kernel, long long items, int groups, const std::function<void(Arguments&)>& set) const;
+  void multiply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
   DomainPointer domain_;
   const PrecisionInfo* precision_ = nullptr;
@@ -51,6 +59,7 @@ class SiteMatrices {
   std::vector<long long> sites_;
   FieldPlaces places_{};
   const Kernel* apply_ = nullptr;
+  std::unique_ptr<CoarseBorder> border_;
   SiteOrder order_;
   Memory first_, other_first_, other_, panel_, packed_, scale_, failed_, record_;
 };

@@ -5,29 +5,10 @@
 #include "runtime/error.hpp"
 
 namespace quarksmith {
-namespace {
-
-/// The lattice of the blocks.
-Lattice blocks_of(const Lattice& fine, const Coordinates& block) {
-  Coordinates global, position;
-  for (int mu = 0; mu < directions; ++mu) {
-    if (block[mu] < 1 || fine.extent(mu) % (2 * block[mu]) != 0)
-      throw UsageError(
-          fmt::format("multigrid: blocks of {}x{}x{}x{} cut {} into no coarse lattice of even extents; use others",
-                      block[0], block[1], block[2], block[3], fine.text()));
-    global[mu] = fine.global_extent(mu) / block[mu];
-    position[mu] = fine.origin(mu) / fine.extent(mu);
-  }
-  return {global, fine.grid(), position};
-}
-
-}  // namespace
 
 Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors,
-                   bool packed)
+                   bool packed, Parts parts)
     : fine_(fine.domain()),
-      coarse_(std::make_shared<Domain>(blocks_of(fine_->lattice(), block), fine_->device_pointer(),
-                                       fine_->communicator_pointer())),
       precision_(&fine.precision()),
       block_(block),
       vectors_(vectors),
@@ -41,50 +22,68 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   if (2 * vectors > block_sites_ * slices_ * spinor_numbers)
     throw UsageError(fmt::format("multigrid: {} near-null vectors on blocks of {} sites with {} numbers; use fewer",
                                  vectors, block_sites_, slices_ * spinor_numbers));
-  const Lattice& blocks = coarse_->lattice();
-  for (int mu = 0; mu < directions; ++mu)
-    if (block[mu] == 1 && blocks.extent(mu) > 2)
+  const Lattice& lattice = fine_->lattice();
+  const Lattice blocks = blocks_of(lattice, block, vectors, parts);
+  coarse_ = std::make_shared<Domain>(blocks, fine_->device_pointer(),
+                                     blocks.parts() > 1 ? fine_->communicator_pointer() : Communicator::self());
+  for (int mu = 0; mu < directions; ++mu) {
+    extent_[mu] = lattice.extent(mu) / block[mu];
+    if (block[mu] == 1 && blocks.global_extent(mu) > 2)
       throw UsageError(fmt::format("multigrid: blocks of one site in direction {}, where there are {}; use longer ones",
-                                   mu, blocks.extent(mu)));
-  const SpinorField like_coarse = coarse_field(1);
-  std::vector<int> coarse_first;
-  std::vector<unsigned char> odd;
-  for (long long b = 0; b < blocks.sites(); ++b) {
-    coarse_first.push_back(first_word(like_coarse, blocks.coordinates(b)));
-    odd.push_back(odd_directions(blocks.coordinates(b)));
+                                   mu, blocks.global_extent(mu)));
   }
   const auto order = [&](std::string_view name) {
     return &find(fine_->device().kernels(), {.operation = name, .precision = precision_->name, .basis = basis.name});
   };
   to_blocks_ = order("to_blocks");
   from_blocks_ = order("from_blocks");
-  const std::vector<int> place = places_in_blocks();
-  const auto& device = fine_->device_pointer();
-  place_ = on_device(device, place);
-  coarse_first_ = on_device(device, coarse_first);
-  odd_ = on_device(device, odd);
-  faces_ = on_device(device, faces());
-  failed_ = zeros(device, sizeof(int));
-  order_ = SiteOrder(like_coarse, coarse_first);
+  place_ = on_device(fine_->device_pointer(), places_in_blocks());
+  faces_ = on_device(fine_->device_pointer(), faces());
+  failed_ = zeros(fine_->device_pointer(), sizeof(int));
+  number_blocks();
+}
+
+/// Where coarse fields have the blocks of this rank, and who else has others.
+void Transfer::number_blocks() {
+  const Lattice &lattice = fine_->lattice(), &coarse = coarse_->lattice();
+  const SpinorField like = coarse_field(1);
+  std::vector<int> first;
+  std::vector<unsigned char> odd;
+  std::vector<long long> sites;
+  Coordinates y;
+  for (y[3] = 0; y[3] < extent_[3]; ++y[3])
+    for (y[2] = 0; y[2] < extent_[2]; ++y[2])
+      for (y[1] = 0; y[1] < extent_[1]; ++y[1])
+        for (y[0] = 0; y[0] < extent_[0]; ++y[0]) {
+          Coordinates x;  // parts that are kept begin at even sites: parities are those of the whole
+          for (int mu = 0; mu < directions; ++mu) x[mu] = y[mu] + lattice.origin(mu) / block_[mu] - coarse.origin(mu);
+          first.push_back(first_word(like, x));
+          odd.push_back(odd_directions(x));
+          sites.push_back(coarse.index(x));
+        }
+  blocks_ = static_cast<long long>(sites.size());
+  coarse_first_ = on_device(fine_->device_pointer(), first);
+  odd_ = on_device(fine_->device_pointer(), odd);
+  order_ = SiteOrder(like, first);
+  if (lattice.parts() > coarse.parts()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
 }
 
 /// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
 std::vector<int> Transfer::places_in_blocks() {
   const SpinorField like = fine_field(1);
-  const Lattice &lattice = fine_->lattice(), &blocks = coarse_->lattice();
+  const Lattice& lattice = fine_->lattice();
   const LaneLayout& layout = fine_->layout(like.lanes());
   const int half = layout.geometry().half_sites, boxes = layout.boxes();
   lane_blocks_ = 2 * half;
   std::vector<int> place(static_cast<std::size_t>(lane_blocks_) * like.lanes());
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
-    Coordinates y;
-    int inside = 0;
+    int block_number = 0, inside = 0;
     for (int mu = directions - 1; mu >= 0; --mu) {
-      y[mu] = x[mu] / block_[mu];
+      block_number = block_number * extent_[mu] + x[mu] / block_[mu];
       inside = inside * block_[mu] + x[mu] % block_[mu];
     }
-    const int number = static_cast<int>(blocks.index(y)) * block_sites_ + inside;
+    const int number = block_number * block_sites_ + inside;
     const auto [block, lane] = layout.position(x);
     for (int copy = lane; copy < like.lanes(); copy += boxes)
       place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] =
@@ -175,6 +174,7 @@ Transfer::Blocks Transfer::Blocks::columns(int count) const {
 void Transfer::reserve(int rhs) const {
   if (!work_ || work_->rhs() < rhs) work_.emplace(*this, rhs);
   order_.reserve(rhs);
+  if (gathering_) gathering_->reserve(rhs);
 }
 
 const Kernel& Transfer::kernel(std::string_view name) const {
@@ -221,14 +221,13 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const Device& device = fine_->device();
-  const long long blocks = coarse_->lattice().sites();
   const Operand copy = in_tiles() ? Operand{} : order_.gather(coarse.operand(), coarse.rhs());
   const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
   run(
       *prolong_, all_,
-      blocks * (in_tiles()           ? 2 * tile_items(device, rows_)
-                : rows_apart(device) ? numbers
-                                     : 1),
+      blocks_ * (in_tiles()           ? 2 * tile_items(device, rows_)
+                 : rows_apart(device) ? numbers
+                                      : 1),
       fine.rhs(),
       [&](Arguments& a) {
         a.in = coarse.operand();
@@ -250,7 +249,7 @@ void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks
   const Device& device = fine_->device();
   const int items = in_tiles() ? 2 * tile_items(device, rows_) : row_items(device, 2 * rows_);
   run(
-      *restrict_, view, coarse_->lattice().sites() * items, fine.rhs(),
+      *restrict_, view, blocks_ * items, fine.rhs(),
       [&](Arguments& a) {
         a.in = fine.operand();
         if (other != nullptr) a.x = other->operand();
@@ -262,6 +261,11 @@ void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks
 
 void Transfer::restrict_to(SpinorField& coarse, const Blocks& fine) const {
   restrict_seen(all_, coarse, fine, nullptr, 0);
+  complete(coarse);
+}
+
+void Transfer::complete(SpinorField& coarse) const {
+  if (gathering_) gathering_->complete(coarse);
 }
 
 void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
@@ -274,6 +278,7 @@ void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
 void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu,
                                    int step) const {
   restrict_seen(some_[2 * mu + (step < 0)], coarse, fine, &other, 1 << mu);
+  complete(coarse);
 }
 
 void Transfer::spread(Blocks& fine, int first, int mask) const {
@@ -313,34 +318,33 @@ void Transfer::keep(const SpinorField& v) {
 
 void Transfer::pack() {
   const auto& device = fine_->device_pointer();
-  const long long blocks = coarse_->lattice().sites();
   if (packed_.data() == nullptr) {
     const int columns = block_sites_ * slices_ * chiral_numbers;
-    packed_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * padded_rows(columns) * 2 * rows_ + panel_slack) *
+    packed_ = zeros(device, (static_cast<std::size_t>(blocks_) * 2 * padded_rows(columns) * 2 * rows_ + panel_slack) *
                                 sizeof(short));
-    scale_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * rows_ + panel_slack) * sizeof(float));
+    scale_ = zeros(device, (static_cast<std::size_t>(blocks_) * 2 * rows_ + panel_slack) * sizeof(float));
   }
   make_views();
-  run(kernel("pack_vectors"), all_, rows_apart(*device) ? blocks * 2 * rows_ : blocks * 2, 1, [](Arguments&) {});
+  run(kernel("pack_vectors"), all_, rows_apart(*device) ? blocks_ * 2 * rows_ : blocks_ * 2, 1, [](Arguments&) {});
   device->synchronize();
   panel_ = {};
   look_up(true);
   make_views();
 }
 
-/// V becomes V T with the inverse T of the Cholesky factor of its Gram matrix on each block.
+/// V becomes V T with the inverse T of the Cholesky factor of its Gram matrix on each block. \return whether there is
+/// one on all of them, of all ranks.
 bool Transfer::orthonormalise(Blocks& work) {
   const auto& device = fine_->device_pointer();
   SpinorField coarse = coarse_field(vectors_);
-  restrict_to(coarse, work);
+  restrict_seen(all_, coarse, work, nullptr, 0);
   device->fill(failed_.data(), 0, failed_.bytes());
-  run(kernel("factor_gram"), all_, 2 * coarse_->lattice().sites(), vectors_,
-      [&](Arguments& a) { a.out = coarse.operand(); });
+  run(kernel("factor_gram"), all_, 2 * blocks_, vectors_, [&](Arguments& a) { a.out = coarse.operand(); });
   prolong(work, coarse);
   take(work, 0);
   int failed = 0;
   device->download(&failed, failed_.data(), sizeof failed);
-  return failed == 0;
+  return fine_->communicator().largest(double(failed)) == 0;
 }
 
 }  // namespace quarksmith

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "solvers/krylov/linear_operator.hpp"
+#include "solvers/multigrid/coarse_ranks.hpp"
 #include "solvers/multigrid/places.hpp"
 
 namespace quarksmith {
@@ -18,9 +19,10 @@ class Transfer {
  public:
   /// \param fine the operator of the finer level. \param basis of its spinors.
   /// \param vectors near-null vectors, a multiple of 6. \param packed they are stored in 16 bits.
+  /// \param parts where the lattice is spread over ranks: blocks are inside of each. What they do is collective.
   /// \throws UsageError blocks do not divide the lattice into a coarse one of even extents; the number of vectors.
   Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors,
-           bool packed = false);
+           bool packed = false, Parts parts = Parts::kept);
 
   /// P of these near-null vectors, which are the right-hand sides of `v`.
   void keep(const SpinorField& v);
@@ -73,6 +75,7 @@ class Transfer {
   std::vector<unsigned char> faces() const;
   void make_view(View& view, std::optional<int> face) const;
   void make_views();
+  void number_blocks();
   std::vector<int> places_in_blocks();
   std::vector<int> sites_at(int mu, int step) const;
   void pack();
@@ -84,15 +87,18 @@ class Transfer {
   void take(const Blocks& v, int first);
   bool orthonormalise(Blocks& work);
   void restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other, int mask) const;
+  void complete(SpinorField& coarse) const;
 
   DomainPointer fine_, coarse_;
   const PrecisionInfo* precision_;
-  Coordinates block_;
+  Coordinates block_, extent_;  ///< of a block; of the blocks of this rank
+  long long blocks_;            ///< how many
   int vectors_, slices_, block_sites_, rows_, lane_blocks_;
   bool packs_;
   const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
   Memory place_, coarse_first_, odd_, faces_, panel_, packed_, scale_, failed_;
   SiteOrder order_;
+  std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
   View all_, some_[2 * directions];  ///< from all sites of blocks, and from those at a face
 };
