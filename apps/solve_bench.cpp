@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "apps/cycle_bench.hpp"
 #include "apps/eigen_options.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/solver_options.hpp"
@@ -31,7 +32,7 @@ struct SolveBenchOptions {
   std::string criterion = "residual", shifts = "0.001,0.01,0.1,1";
   std::filesystem::path csv, history;
   int repeats = 3, look_ahead = 2;
-  bool operators = false;
+  bool operators = false, levels = false;
   long long seed = 7;
 };
 
@@ -98,6 +99,7 @@ class Bench {
   struct Job {
     std::function<void(TimedSolve&)> solve;
     std::function<double()> host_share;
+    std::function<Multigrid*()> multigrid = [] { return nullptr; };
   };
 
   /// Applications of the operators that are iterated on, and of their conjugates, in every precision.
@@ -167,7 +169,7 @@ class Bench {
     if (settings.method->cycle_fields > 0 && !std::exchange(saved_, true))
       o_.choices.near_null.write(*solver, choice_, named_, o_.common);
     return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
-            [=] { return solver->host_share(); }};
+            [=] { return solver->host_share(); }, [=] { return solver->multigrid(); }};
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
@@ -223,6 +225,9 @@ class Bench {
     }
     row.host_share = device.asynchronous() ? job.host_share() : 1;
     row.megabytes = 1e-6 * double(device.held() - before);
+    if (Multigrid* const multigrid = job.multigrid(); o_.levels && multigrid != nullptr)
+      levels_.push_back({{"precision", precision},
+                         {"parts", time_cycle(*multigrid, batch, [this](const auto& f) { return seconds_of(f); })}});
     return row;
   }
 
@@ -282,6 +287,7 @@ class Bench {
                           r.gflops(), r.megabytes, r.megabytes_sent(), r.host_share,
                           r.hop_share ? fmt::format("{:.4g}", *r.hop_share) : "", r.vectors, int(r.converged()));
     }
+    if (o_.levels) j["levels"] = levels_;
     o_.common.write_json(j);
     if (!o_.csv.empty()) o_.common.write(o_.csv, text);
     if (!o_.history.empty())
@@ -299,6 +305,7 @@ class Bench {
   std::string history_;
   std::shared_ptr<const Deflation> deflation_;
   std::shared_ptr<const NearNullVectors> near_null_;
+  nlohmann::ordered_json levels_;
   bool told_ = false, saved_ = false;
 };
 
@@ -314,10 +321,12 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
                 {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
   if (o.operators || std::find(solvers.begin(), solvers.end(), "multishift") != solvers.end())
     refuse_options(command, {"--deflate"}, "serves solves of one system, not multishift or --operator; leave it out");
+  if (o.levels && std::find(solvers.begin(), solvers.end(), "multigrid") == solvers.end())
+    refuse_options(command, {"--levels"}, "belongs to solver multigrid, which --solver does not name; leave it out");
   if (o.operators) {
     std::vector<std::string_view> others = {
-        "--solver",     "--tol",    "--max-iterations", "--criterion", "--repeat", "--history",
-        "--look-ahead", "--shifts", "--updates",        "--delta",     "--csv",    "--preconditioner"};
+        "--solver", "--tol",     "--max-iterations", "--criterion", "--repeat",         "--history", "--look-ahead",
+        "--shifts", "--updates", "--delta",          "--csv",       "--preconditioner", "--levels"};
     for (const MethodOption& o : method_options()) others.push_back(o.number->option);
     refuse_options(command, others, "belongs to solves, and --operator makes none; leave one of them out");
   }
@@ -358,6 +367,7 @@ void add_solve_bench(CLI::App& app, int& status) {
       ->capture_default_str();
   c->add_flag("--operator", o->operators,
               "time the operator of --even-odd alone, in every precision, and solve nothing");
+  c->add_flag("--levels", o->levels, "of multigrid: time each part of a cycle on each level, too");
   c->add_option("--repeat", o->repeats, "solves of each kind, of which the fastest counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -152,6 +152,8 @@ std::optional<SpinorField> Solver::near_null_vectors() const {
   return parts_->multigrid()->vectors();
 }
 
+Multigrid* Solver::multigrid() const { return parts_->multigrid(); }
+
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
   const Action& action = p.action;

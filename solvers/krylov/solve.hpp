@@ -34,6 +34,7 @@ struct Precisions {
 Precisions precisions_of(const std::string& text, int most);
 
 class Deflation;
+class Multigrid;
 struct NearNullVectors;
 
 constexpr const char* automatic_precision = "auto";
@@ -128,6 +129,8 @@ class Solver {
   bool shares() const;
   /// The near-null vectors of multigrid, as right-hand sides, once it is set up; none: there is no multigrid.
   std::optional<SpinorField> near_null_vectors() const;
+  /// Multigrid once it is set up; null: there is none.
+  Multigrid* multigrid() const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.

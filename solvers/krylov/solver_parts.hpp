@@ -34,7 +34,7 @@ struct Solver::Parts {
   void prepare(int rhs);
   /// Method::automatic goes on with multigrid where that pays.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
-  const Multigrid* multigrid() const { return multigrid_.get(); }
+  Multigrid* multigrid() const { return multigrid_.get(); }
 
   SolveSettings settings;  ///< with the method that is tried first
   bool falls_back;         ///< to CG on the normal equations

@@ -147,6 +147,12 @@ double CoarseOperator::flops() const {
   return 8.0 * points * rows_ * rows_ * static_cast<double>(domain_->lattice().global_sites());
 }
 
+double CoarseOperator::bytes(int rhs) const {
+  double sum = 2.0 * rhs * rows_ * precision_->word_bytes * 2 * static_cast<double>(domain_->lattice().sites());
+  for (const int parity : {0, 1}) sum += static_cast<double>(hops_[parity].bytes() + own_[parity].bytes());
+  return sum;
+}
+
 const LinearOperator& CoarseOperator::reduced() const { return *reduced_; }
 
 void CoarseOperator::prepare(SpinorField& reduced, const SpinorField& b) const {

@@ -31,6 +31,8 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   const PrecisionInfo& precision() const override { return *precision_; }
   int slices() const override { return slices_; }
   double flops() const override;
+  /// Of all matrices, and of a field that is read and one that is written.
+  double bytes(int rhs) const;
 
   const LinearOperator& full() const override { return *this; }
   /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices of the sites themselves.

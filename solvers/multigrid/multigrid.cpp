@@ -40,7 +40,9 @@ struct Multigrid::Level {
   std::unique_ptr<CoarseOperator> coarse;
   std::shared_ptr<DirectSolve> inverse;  ///< of the coarse operator, once it is asked for
 
-  std::shared_ptr<DirectSolve> direct(int rhs) {
+  /// Null unless it is `wanted`.
+  std::shared_ptr<DirectSolve> direct(int rhs, bool wanted) {
+    if (!wanted) return nullptr;
     if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->reduced());
     inverse->reserve(rhs);
     return inverse;
@@ -132,15 +134,19 @@ std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method 
       system(level), steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision()), rhs);
 }
 
+std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
+  const EvenOddSystem& last = *levels_.back()->coarse;
+  const int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
+  std::shared_ptr<Preconditioner> k = levels_.back()->direct(rhs, steps == 0);
+  if (!k) k = steps_of(parameters_.coarsest, last.reduced(), steps, rhs);
+  return std::make_unique<EvenOddSolve>(last, std::move(k), rhs);
+}
+
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
-  const EvenOddSystem& next = system(level + 1);
-  std::unique_ptr<Preconditioner> coarse;
-  if (level + 1 < levels_.size())
-    coarse = steps_of(Method::gcr, next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
-  else if (const int steps = coarsest_steps_for(parameters_, next.full().domain()->lattice().global_sites()); steps > 0)
-    coarse = std::make_unique<EvenOddSolve>(next, steps_of(parameters_.coarsest, next.reduced(), steps, rhs), rhs);
-  else
-    coarse = std::make_unique<EvenOddSolve>(next, levels_[level]->direct(rhs), rhs);
+  std::unique_ptr<Preconditioner> coarse =
+      level + 1 == levels_.size() ? coarsest(rhs)
+                                  : steps_of(Method::gcr, system(level + 1).full(),
+                                             parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
   return std::make_unique<Cycle>(
       system(level), levels_[level]->transfer, std::move(coarse),
       relaxation(level, parameters_.levels[level].smoother, parameters_.levels[level].smoother_steps, rhs), rhs);
@@ -294,6 +300,37 @@ void Multigrid::apply(SpinorField& out, const SpinorField& in, int width) {
   (*convert_)(in.columns(0, width), low);
   cycle_->apply(result, low, width);
   (*convert_)(result, to);
+}
+
+std::vector<CyclePart> Multigrid::parts(int rhs) {
+  reserve(rhs);
+  std::vector<CyclePart> all;
+  for (std::size_t n = 0; n <= levels_.size(); ++n) {
+    const EvenOddSystem& s = system(n);
+    const auto in = std::make_shared<SpinorField>(s.full().field(rhs)), out = std::make_shared<SpinorField>(in->like()),
+               half_in = std::make_shared<SpinorField>(s.reduced().field(rhs)),
+               half_out = std::make_shared<SpinorField>(half_in->like());
+    draw(*in, basis(n), 1);
+    s.prepare(*half_in, *in);
+    const auto add = [&](std::string_view what, double bytes, std::function<void()> run) {
+      all.push_back({static_cast<int>(n), what, bytes, std::move(run)});
+    };
+    const auto apply = [=](std::shared_ptr<Preconditioner> k) { return [=] { k->apply(*out, *in, rhs); }; };
+    add("operator", n > 0 ? levels_[n - 1]->coarse->bytes(rhs) : 0, [=, &s] { s.full().apply(*out, *in, Dagger::no); });
+    add("even-odd", 0, [=, &s] { s.reduced().apply(*half_out, *half_in, Dagger::no); });
+    if (n == levels_.size()) {
+      add("coarsest", 0, apply(coarsest(rhs)));
+      continue;
+    }
+    const Transfer& t = levels_[n]->transfer;
+    const auto below = std::make_shared<SpinorField>(t.coarse_field(rhs));
+    add("restrict", t.bytes(rhs), [=, &t] { t.restrict_to(*below, *in); });
+    add("prolong", t.bytes(rhs), [=, &t] { t.prolong(*out, *below); });
+    const MultigridLevel& p = parameters_.levels[n];
+    add("smoother", 0, apply(relaxation(n, p.smoother, p.smoother_steps, rhs)));
+    add("cycle", 0, apply(cycle(n, rhs)));
+  }
+  return all;
 }
 
 int Multigrid::applications() const { return cycle_ ? cycle_->applications() : 1; }

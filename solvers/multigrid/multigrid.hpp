@@ -24,6 +24,15 @@ enum class Refresh {
   vectors  ///< near-null vectors too: these, and a round of adaptation
 };
 
+/// Something that cycles do on a level, to be timed by itself.
+struct CyclePart {
+  int level;              ///< 0 is the finest
+  std::string_view what;  ///< `operator`, `even-odd`, `restrict`, `prolong`, `smoother`, `cycle` with all levels below,
+                          ///< `coarsest` solve
+  double bytes;           ///< of matrices and vectors, each once; 0: not counted
+  std::function<void()> run;
+};
+
 /// An approximate inverse of M: near-null vectors are made, and improved by the cycle that they give, until it
 /// converges no faster.
 class Multigrid final : public Preconditioner {
@@ -54,6 +63,10 @@ class Multigrid final : public Preconditioner {
   const std::vector<double>& factors() const { return factors_; }
   double setup_seconds() const { return seconds_; }
   const MultigridParameters& parameters() const { return parameters_; }
+  /// The parts of a cycle with so many right-hand sides; this outlives them.
+  std::vector<CyclePart> parts(int rhs);
+  /// The lattice of a level.
+  const Lattice& lattice(int level) const { return system(std::size_t(level)).full().domain()->lattice(); }
 
  private:
   struct Level;
@@ -62,6 +75,7 @@ class Multigrid final : public Preconditioner {
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
   std::unique_ptr<Preconditioner> relaxation(std::size_t level, Method method, int steps, int rhs) const;
+  std::unique_ptr<Preconditioner> coarsest(int rhs) const;
   std::unique_ptr<Preconditioner> cycle(std::size_t level, int rhs) const;
   SpinorField& room(std::size_t level);
   void begin(std::size_t level, const SpinorField* given = nullptr);

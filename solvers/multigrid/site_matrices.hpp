@@ -36,6 +36,9 @@ class SiteMatrices {
   /// Goes over to 16 bits.
   void pack();
 
+  /// That they take where they are stored.
+  std::size_t bytes() const { return packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes(); }
+
   /// Work space for so many right-hand sides.
   void reserve(int rhs) const {
     if (packed_.data() == nullptr) order_.reserve(rhs);

@@ -347,4 +347,10 @@ bool Transfer::orthonormalise(Blocks& work) {
   return fine_->communicator().largest(double(failed)) == 0;
 }
 
+double Transfer::bytes(int rhs) const {
+  const auto of_field = [&](const SpinorField& one) { return static_cast<double>(one.bytes_per_rhs()); };
+  return static_cast<double>(packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes()) +
+         rhs * (of_field(fine_field(1)) + of_field(coarse_field(1)));
+}
+
 }  // namespace quarksmith

@@ -56,6 +56,9 @@ class Transfer {
   /// may arrive from the next block, or from the one before.
   void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step) const;
 
+  /// Of P, and of a field of each level.
+  double bytes(int rhs) const;
+
   int vectors() const { return vectors_; }
   const Coordinates& block() const { return block_; }
   const PrecisionInfo& precision() const { return *precision_; }

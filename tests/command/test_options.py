@@ -126,7 +126,7 @@ def propagator(action: str, *more: str) -> tuple[str, ...]:
 def test_every_option_is_known_to_this_test(runner):
     known = set(OF_ACTIONS) | set(OF_SOLVERS) | set(OF_MIXED) | EVERYWHERE
     assert options_of(runner, "propagator") == known
-    bench = {"--batch", "--shifts", "--criterion", "--look-ahead", "--operator", "--repeat", "--seed", "--csv"}
+    bench = {"--batch", "--shifts", "--criterion", "--look-ahead", "--operator", "--repeat", "--seed", "--csv", "--levels"}
     assert options_of(runner, "solve-bench") - known == bench - {"--batch"} | {"--history"}
 
 
@@ -208,6 +208,7 @@ REFUSED = [
     (("solve-bench", *GAUGE, *MASS, "--solver", "multishift", "--batch", "2"), "--batch"),
     (("solve-bench", *GAUGE, *MASS, "--operator", "--tol", "1e-5"), "--tol"),
     (("solve-bench", *GAUGE, *MASS, "--operator", "--csv", "x.csv"), "--csv"),
+    (("solve-bench", *GAUGE, *MASS, "--levels"), "--levels"),
     (("solve-bench", *GAUGE, *MASS, "--overwrite"), "--overwrite"),
     (("info", "x", "--policy", "fused"), "--policy"),
     (("info", "x", "--overwrite"), "--overwrite"),
