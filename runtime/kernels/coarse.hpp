@@ -119,10 +119,10 @@ struct CoarseRows : PanelBody<Codec> {
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
     const FieldPlaces& f = s.places;
-    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : s.rows / panel_lanes;
-    const int site = rows / apart, row = rows % apart * panel_lanes;
-    const int groups = has_lanes ? (s.rows + panel_lanes - 1) / panel_lanes : 1, columns = s.points * f.slices;
-    PanelRows<T> re[most_groups][C], im[most_groups][C];
+    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : s.rows / panel_lanes<T>;
+    const int site = rows / apart, row = rows % apart * panel_lanes<T>;
+    const int groups = has_lanes ? (s.rows + panel_lanes<T> - 1) / panel_lanes<T> : 1, columns = s.points * f.slices;
+    PanelRows<T> re[most_groups<T>][C], im[most_groups<T>][C];
     for (int t = 0; t < groups; ++t)
       for (int c = 0; c < C; ++c) re[t][c] = im[t][c] = PanelRows<T>{};
     const Stored* const matrices = panel_of<Stored>(s) + 2LL * site * columns * spinor_numbers * s.rows + row;
@@ -132,7 +132,7 @@ struct CoarseRows : PanelBody<Codec> {
       for (int n = 0; n < spinor_numbers; n += slice_numbers, panel += 2 * slice_numbers * s.rows) {
         Complex<T> x[C][slice_numbers];
         load<C>(a, s, site * s.points + point, first, slice, n, x);
-        for (int t = 0; t < groups; ++t) add_panel<false>(panel + t * panel_lanes, s.rows, x, re[t], im[t]);
+        for (int t = 0; t < groups; ++t) add_panel<false>(panel + t * panel_lanes<T>, s.rows, x, re[t], im[t]);
       }
     }
     for (int t = 0; t < groups; ++t)
@@ -143,8 +143,8 @@ struct CoarseRows : PanelBody<Codec> {
     const T own = scalar<T>(a.a.re), factor = scalar<T>(a.b.re);
     for (int t = 0; t < groups; ++t) {
       QUARKSMITH_UNROLL
-      for (int lane = 0; lane < panel_lanes; ++lane) {
-        const int i = row + t * panel_lanes + lane, n = i % spinor_numbers, slice = i / spinor_numbers;
+      for (int lane = 0; lane < panel_lanes<T>; ++lane) {
+        const int i = row + t * panel_lanes<T> + lane, n = i % spinor_numbers, slice = i / spinor_numbers;
         if (slice >= f.slices) continue;
         T scale = factor;
         if constexpr (sizeof(Stored) == 2) scale *= T(s.scale[site * s.rows + i]);

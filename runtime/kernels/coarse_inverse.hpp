@@ -223,28 +223,47 @@ struct BlockElimination : PanelBody<Codec> {
   QUARKSMITH_INLINE T* column_of(int i) const { return scratch + i * numbers(); }
   QUARKSMITH_INLINE T* row_of(int j) const { return scratch + (blocks + j) * numbers(); }
 
-  /// Calls visit(block, column, row) for the groups of rows of an item.
+  /// Columns that an item takes together.
+  static constexpr int together = has_lanes ? panel_columns : 1;
+  struct Sums {
+    PanelRows<T> re[together] = {}, im[together] = {};
+  };
+
+  /// Calls visit(block, first column, row) for the groups of rows of an item.
   template <class Visit>
   QUARKSMITH_INLINE void for_rows(int index, const Visit& visit) const {
     if constexpr (has_lanes) {
-      for (int c = 0; c < size; ++c)
-        for (int row = 0; row < size; row += panel_lanes) visit(index, c, row);
+      for (int row = 0; row < size; row += panel_lanes<T>)
+        for (int c = 0; c < size; c += together) visit(index, c, row);
     } else {
       const int groups = s.rows / item_rows;
       visit(index / groups / size, index / groups % size, index % groups * item_rows);
     }
   }
-  /// Sums of rows of `left` times a column.
-  QUARKSMITH_INLINE void multiply(const T* left, const T* column, int row, PanelRows<T>& re, PanelRows<T>& im) const {
-    PanelRows<T> sum_re[1] = {}, sum_im[1] = {};
+  /// Rows of `left` times columns.
+  QUARKSMITH_INLINE Sums multiply(const T* left, const T* columns, int row) const {
+    Sums sums;
     for (int m = 0; m < size; m += spinor_numbers) {
-      Complex<T> x[1][spinor_numbers];
+      Complex<T> x[together][spinor_numbers];
       QUARKSMITH_UNROLL
-      for (int n = 0; n < spinor_numbers; ++n) x[0][n] = {column[m + n], column[s.rows + m + n]};
-      add_panel<false>(left + 2LL * m * s.rows + row, s.rows, x, sum_re, sum_im);
+      for (int c = 0; c < together; ++c) {
+        const T* const from = columns + 2LL * c * s.rows + m;
+        QUARKSMITH_UNROLL
+        for (int n = 0; n < spinor_numbers; ++n) x[c][n] = {from[n], from[s.rows + n]};
+      }
+      add_panel<false>(left + 2LL * m * s.rows + row, s.rows, x, sums.re, sums.im);
     }
-    re = sum_re[0];
-    im = sum_im[0];
+    return sums;
+  }
+  /// Calls visit(first row of a column, its sums) for real and imaginary parts.
+  template <class Visit>
+  QUARKSMITH_INLINE void for_columns(int first, int row, const Sums& sums, const Visit& visit) const {
+    QUARKSMITH_UNROLL
+    for (int c = 0; c < together; ++c) {
+      const long long at = 2LL * (first + c) * s.rows + row;
+      visit(at, sums.re[c]);
+      visit(at + s.rows, sums.im[c]);
+    }
   }
 };
 
@@ -256,17 +275,13 @@ struct TakePivots : PanelBody<Codec> {
     using T = typename Codec::Element;
     const BlockElimination<Codec> e(a);
     e.for_rows(index, [&](int j, int c, int row) {
-      const long long at = 2LL * c * e.s.rows;
-      const T *const own = e.block(e.pivot, j) + at, *const from = e.block(j, e.pivot) + at;
-      PanelRows<T> re{}, im{};
-      if (j != e.pivot) e.multiply(e.block(e.pivot, e.pivot), own, row, re, im);
-      QUARKSMITH_UNROLL
-      for (int i = 0; i < panel_lanes; ++i)
-        for (int plane = 0; plane <= e.s.rows; plane += e.s.rows) {
-          if (row + i >= e.size) continue;
-          e.column_of(j)[at + plane + row + i] = from[plane + row + i];
-          e.row_of(j)[at + plane + row + i] = j == e.pivot ? own[plane + row + i] : get_lane(plane == 0 ? re : im, i);
-        }
+      const T *const own = e.block(e.pivot, j), *const from = e.block(j, e.pivot);
+      typename BlockElimination<Codec>::Sums sums;
+      if (j != e.pivot) sums = e.multiply(e.block(e.pivot, e.pivot), own + 2LL * c * e.s.rows, row);
+      e.for_columns(c, row, sums, [&](long long at, const PanelRows<T>& sum) {
+        panel_store(e.column_of(j) + at, panel_load<T>(from + at), e.size - row);
+        panel_store(e.row_of(j) + at, j == e.pivot ? panel_load<T>(own + at) : sum, e.size - row);
+      });
     });
   }
 };
@@ -280,18 +295,14 @@ struct EliminatePivots : PanelBody<Codec> {
     const BlockElimination<Codec> e(a);
     e.for_rows(index, [&](int number, int c, int row) {
       const int i = number / e.blocks, j = number % e.blocks;
-      const long long at = 2LL * c * e.s.rows;
-      T* const to = e.block(i, j) + at;
-      const T* const times = e.row_of(j) + at;
-      PanelRows<T> re{}, im{};
-      if (i != e.pivot) e.multiply(e.column_of(i), times, row, re, im);
-      QUARKSMITH_UNROLL
-      for (int k = 0; k < panel_lanes; ++k)
-        for (int plane = 0; plane <= e.s.rows; plane += e.s.rows) {
-          if (row + k >= e.size) continue;
-          const T before = j == e.pivot ? T(0) : to[plane + row + k];
-          to[plane + row + k] = i == e.pivot ? times[plane + row + k] : before - get_lane(plane == 0 ? re : im, k);
-        }
+      T* const to = e.block(i, j);
+      const T* const times = e.row_of(j);
+      typename BlockElimination<Codec>::Sums sums;
+      if (i != e.pivot) sums = e.multiply(e.column_of(i), times + 2LL * c * e.s.rows, row);
+      e.for_columns(c, row, sums, [&](long long at, const PanelRows<T>& sum) {
+        const PanelRows<T> before = j == e.pivot ? PanelRows<T>{} : panel_load<T>(to + at);
+        panel_store(to + at, i == e.pivot ? panel_load<T>(times + at) : before - sum, e.size - row);
+      });
     });
   }
 };

@@ -14,9 +14,16 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Rows that an item takes together, such groups that it works on, and items that share the work on them.
-inline constexpr int panel_lanes = has_lanes ? 16 : item_rows;
-inline constexpr int most_groups = has_lanes ? 2 * most_vectors / panel_lanes : 1;
+/// Numbers of a register (runtime/targets/cpu/kernel.hpp); not there where items are threads.
+template <class T>
+extern const int full_lanes;
+
+/// Rows that an item takes together, such groups that it works on, and items that share the work on them. A vector of
+/// several registers would be multiplied by numbers that compilers spread over it one by one.
+template <class T>
+inline constexpr int panel_lanes = has_lanes ? full_lanes<T> : item_rows;
+template <class T>
+inline constexpr int most_groups = has_lanes ? (2 * most_vectors + panel_lanes<T> - 1) / panel_lanes<T> : 1;
 inline constexpr int panel_parts = has_lanes ? 1 : item_parts;
 
 /// What threads do together, where items are threads: runtime/targets/NAME/warp.hpp.
@@ -42,7 +49,7 @@ struct ThreadRows {
   }
 };
 template <class T>
-using PanelRows = std::conditional_t<has_lanes, Lanes<T, panel_lanes>, ThreadRows<T>>;
+using PanelRows = std::conditional_t<has_lanes, Lanes<T, panel_lanes<T>>, ThreadRows<T>>;
 template <class T>
 QUARKSMITH_INLINE T get_lane(const ThreadRows<T>& v, int i) {
   return v.row[i];
@@ -100,10 +107,20 @@ QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
     for (int i = 0; i < item_rows; ++i) rows.row[i] = T(stored.row[i]);
     return rows;
   } else if constexpr (sizeof(Stored) == 2) {
-    return convert<T, panel_lanes>(convert<int, panel_lanes>(load_lanes<Stored, panel_lanes>(from)));
+    return convert<T, panel_lanes<T>>(convert<int, panel_lanes<T>>(load_lanes<Stored, panel_lanes<T>>(from)));
   } else {
-    return load_lanes<Stored, panel_lanes>(from);
+    return load_lanes<Stored, panel_lanes<T>>(from);
   }
+}
+/// The first `count` rows, if there are not so many.
+template <class T>
+QUARKSMITH_INLINE void panel_store(T* to, const PanelRows<T>& v, int count) {
+  if constexpr (has_lanes) {
+    if (count >= panel_lanes<T>) return store_lanes<T, panel_lanes<T>>(to, v);
+  }
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < panel_lanes<T>; ++i)
+    if (i < count) to[i] = get_lane(v, i);
 }
 /// The sum of what the items of a group of rows have.
 template <class T>

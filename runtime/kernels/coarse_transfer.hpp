@@ -175,12 +175,12 @@ struct RestrictRows : PanelBody<Codec> {
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : b.rows / panel_lanes;
-    const int block = has_lanes ? rows : rows / (2 * apart), row = rows % apart * panel_lanes;
+    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : b.rows / panel_lanes<T>;
+    const int block = has_lanes ? rows : rows / (2 * apart), row = rows % apart * panel_lanes<T>;
     const int first_chirality = has_lanes ? 0 : rows / apart % 2;
-    const int groups = has_lanes ? (b.rows + panel_lanes - 1) / panel_lanes : 1;
+    const int groups = has_lanes ? (b.rows + panel_lanes<T> - 1) / panel_lanes<T> : 1;
     const T sign = a.x.data != nullptr ? sign_of<T>(b.odd[block], a.skip) : T(0);
-    PanelRows<T> re[chiralities][most_groups][C], im[chiralities][most_groups][C];  // of those that an item takes
+    PanelRows<T> re[chiralities][most_groups<T>][C], im[chiralities][most_groups<T>][C];  // of those that an item takes
     for (int i = 0; i < chiralities; ++i)
       for (int t = 0; t < groups; ++t)
         for (int c = 0; c < C; ++c) re[i][t][c] = im[i][t][c] = PanelRows<T>{};
@@ -194,7 +194,7 @@ struct RestrictRows : PanelBody<Codec> {
         load(a, b, sign, site, first, slice, chirality, x);
         const Stored* panel =
             panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows + row;
-        for (int t = 0; t < groups; ++t, panel += panel_lanes) add_panel<true>(panel, b.rows, x, re[i][t], im[i][t]);
+        for (int t = 0; t < groups; ++t, panel += panel_lanes<T>) add_panel<true>(panel, b.rows, x, re[i][t], im[i][t]);
       }
     }
     for (int i = 0; i < chiralities; ++i)
@@ -208,8 +208,8 @@ struct RestrictRows : PanelBody<Codec> {
       const int chirality = first_chirality + i;
       for (int t = 0; t < groups; ++t) {
         QUARKSMITH_UNROLL
-        for (int lane = 0; lane < panel_lanes; ++lane) {
-          const int j = row + t * panel_lanes + lane, n = chirality * chiral_numbers + j % chiral_numbers;
+        for (int lane = 0; lane < panel_lanes<T>; ++lane) {
+          const int j = row + t * panel_lanes<T> + lane, n = chirality * chiral_numbers + j % chiral_numbers;
           if (j >= last) continue;
           T scale = 1;
           if constexpr (sizeof(Stored) == 2) scale = T(b.scale[(2 * block + chirality) * b.rows + j]);
@@ -247,15 +247,15 @@ struct ProlongRows : PanelBody<Codec> {
   /// The vectors of a block.
   template <int C>
   struct Coarse {
-    PanelRows<T> re[2][most_groups][C], im[2][most_groups][C];
+    PanelRows<T> re[2][most_groups<T>][C], im[2][most_groups<T>][C];
 
     QUARKSMITH_INLINE void load(const Arguments& a, const BlockVectors& b, int block, int first, int groups) {
       for (int chirality = 0; chirality < 2; ++chirality)
-        for (int j = 0; j < groups * panel_lanes; ++j)
+        for (int j = 0; j < groups * panel_lanes<T>; ++j)
           for (int c = 0; c < C; ++c) {
             const Complex<T> z = number(a, b, block, first + c, chirality, j);
-            set_lane(re[chirality][j / panel_lanes][c], j % panel_lanes, z.re);
-            set_lane(im[chirality][j / panel_lanes][c], j % panel_lanes, z.im);
+            set_lane(re[chirality][j / panel_lanes<T>][c], j % panel_lanes<T>, z.re);
+            set_lane(im[chirality][j / panel_lanes<T>][c], j % panel_lanes<T>, z.im);
           }
     }
   };
@@ -267,8 +267,8 @@ struct ProlongRows : PanelBody<Codec> {
     const Stored* const panel =
         panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows;
     PanelRows<T> re[C][chiral_numbers] = {}, im[C][chiral_numbers] = {};
-    for (int j = 0; j < b.rows; j += panel_lanes) {
-      const auto &x_re = x.re[chirality][j / panel_lanes], &x_im = x.im[chirality][j / panel_lanes];
+    for (int j = 0; j < b.rows; j += panel_lanes<T>) {
+      const auto &x_re = x.re[chirality][j / panel_lanes<T>], &x_im = x.im[chirality][j / panel_lanes<T>];
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) {
         const PanelRows<T> v_re = panel_load<T>(panel + n * 2 * b.rows + j),
@@ -285,8 +285,8 @@ struct ProlongRows : PanelBody<Codec> {
       T* const to = in_blocks<T>(a.out, b, site, first + c, slice) + chirality * 2 * chiral_numbers;
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) {
-        to[2 * n] = sum_of_lanes<panel_lanes, T>(re[c][n]);
-        to[2 * n + 1] = sum_of_lanes<panel_lanes, T>(im[c][n]);
+        to[2 * n] = sum_of_lanes<panel_lanes<T>, T>(re[c][n]);
+        to[2 * n + 1] = sum_of_lanes<panel_lanes<T>, T>(im[c][n]);
       }
     }
   }
@@ -361,7 +361,7 @@ struct ProlongRows : PanelBody<Codec> {
     } else {
       const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
       Coarse<C> coarse;
-      coarse.load(a, b, index, first, (b.rows + panel_lanes - 1) / panel_lanes);
+      coarse.load(a, b, index, first, (b.rows + panel_lanes<T> - 1) / panel_lanes<T>);
       for (int s = 0; s < b.block_sites; ++s)
         for (int slice = 0; slice < b.slices; ++slice)
           for (int chirality = 0; chirality < 2; ++chirality)
