@@ -116,7 +116,10 @@ QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
 template <class T>
 QUARKSMITH_INLINE void panel_store(T* to, const PanelRows<T>& v, int count) {
   if constexpr (has_lanes) {
-    if (count >= panel_lanes<T>) return store_lanes<T, panel_lanes<T>>(to, v);
+    if (count >= panel_lanes<T>) {
+      __builtin_memcpy(to, &v, sizeof(v));
+      return;
+    }
   }
   QUARKSMITH_UNROLL
   for (int i = 0; i < panel_lanes<T>; ++i)
