@@ -42,8 +42,8 @@ def broken(line: str) -> str:
     """A line of at most COLUMNS characters, or two, the second from the + that is in the fewest brackets."""
     if len(line) <= COLUMNS:
         return line
-    depths = {m.start(): line.count("(", 0, m.start()) - line.count(")", 0, m.start()) for m in re.finditer(r" \+ ", line)}
-    at = min(depths, key=lambda place: depths[place])
+    places = [m.start() for m in re.finditer(r" \+ ", line)]
+    at = min(places, key=lambda end: line.count("(", 0, end) - line.count(")", 0, end))
     indent = len(line) - len(line.lstrip()) + 3
     return f"{line[:at]}\n{' ' * indent}{line[at + 1 :]}"
 
@@ -76,7 +76,8 @@ def roofline(axes: Axes, copy: float) -> None:
         colour = plot_roofline.COLOURS[precision]
         axes.plot([i for i, _, _ in of], [g for _, g, _ in of], "o-", color=colour, label=precision, ms=7, lw=0.8)
         for intensity, gflops, reals in of:
-            axes.annotate(str(reals), (intensity, gflops), (7, -10), textcoords="offset points", fontsize=9, color=colour)
+            beside = {"textcoords": "offset points", "fontsize": 9, "color": colour}
+            axes.annotate(str(reals), (intensity, gflops), (7, -10), **beside)
     axes.set(xscale="log", yscale="log", xlim=(0.7, 7), ylim=(2800, 22000))
     axes.set(xlabel="arithmetic intensity (flop/byte)", ylabel="GFLOP/s")
     axes.set_title(f"its roofline: {title.replace(', large launches', '').rpartition(',')[0]}", loc="left", fontsize=11)
@@ -95,8 +96,8 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("overview.png"))
     options = parser.parse_args()
     above, below = formula(), kernel()
-    figure = plt.figure(figsize=(13, 6.2), layout="constrained")
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.45, 1), height_ratios=[len(t.splitlines()) for t in (above, below)])
+    figure = plt.figure(figsize=(11.6, 5.6), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.9, 1), height_ratios=[len(t.splitlines()) for t in (above, below)])
     write(figure.add_subplot(grid[0, 0]), "the formula: generator/actions/wilson.py", above)
     write(figure.add_subplot(grid[1, 0]), "the kernel: generated/bodies/wilson_nr.hpp, for CPUs and GPUs", below)
     roofline(figure.add_subplot(grid[:, 1]), options.copy)

@@ -1,0 +1,83 @@
+"""Pages of docs/ and README.md: links, the names of pages in them and in sources, and the site's table of contents."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from tree import ROOT, tracked
+
+PAGES = [p for p in tracked("*.md") if p.parent in (ROOT, ROOT / "docs")]
+LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*?$|`[^`\n]+`", re.M | re.S)
+
+
+def site_hooks():
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "tools" / "site" / "hooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def anchors(text: str) -> set[str]:
+    """Of headings, as GitHub and MkDocs make them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.M)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
+
+
+def broken(page: Path, text: str) -> list[str]:
+    """Links of a page that lead nowhere. Addresses elsewhere are not followed."""
+    wrong = []
+    for link in LINK.findall(CODE.sub("", text)):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if link.startswith(("http://", "https://")):
+            continue
+        content = text if target == page else target.read_text() if target.suffix == ".md" and target.exists() else ""
+        if not target.exists() or (anchor and anchor not in anchors(content)):
+            wrong.append(link)
+    return wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    assert broken(page, page.read_text()) == []
+
+
+def test_broken_links_are_found():
+    page = ROOT / "docs" / "files.md"
+    text = "# A heading, 2\n[a](hmc.md#solves) [b](#a-heading-2) `[c](gone)` [d](gone.md) [e](hmc.md#gone) [f](#gone)"
+    assert broken(page, text + "\n\n    [g](gone)\n") == ["gone.md", "hmc.md#gone", "#gone"]
+
+
+def test_pages_that_are_named_exist():
+    sources = tracked("*.py", "*.?pp", "*.h", "*.c", "*.cu", "*.sh", "*.toml", "*.j2", "*.md", "*.txt", "Makefile")
+    for path in [*sources, ROOT / "CMakeLists.txt"]:
+        if path.name == Path(__file__).name:
+            continue
+        for name in re.findall(r"\bdocs/([\w-]+\.md)\b", path.read_text()):
+            assert (ROOT / "docs" / name).exists(), f"{path}: docs/{name}"
+    for page in PAGES:
+        for name in re.findall(r"(?<![\w/.-])((?:howto|operator|tutorial)-[\w-]+\.md)\b", page.read_text()):
+            assert (ROOT / "docs" / name).exists(), f"{page}: {name}"
+
+
+def test_every_page_is_in_the_table_of_contents_once():
+    listed = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2], flags=re.M)
+    made = {*site_hooks().TOP, "api-python.md"}
+    pages = {p.name for p in PAGES if p.parent == ROOT / "docs"}
+    assert sorted(listed) == sorted(pages | made)
+
+
+def test_names_of_pages_become_links():
+    linked = site_hooks().linked
+    pages = {"hmc.md", "howto-ranks.md"}
+    assert linked("See docs/hmc.md, howto-ranks.md.", pages) == "See [hmc](hmc.md), [ranks](howto-ranks.md)."
+    for same in ("`docs/hmc.md`", "[runs](hmc.md)", "    docs/hmc.md", "```\ndocs/hmc.md\n```", "README.md, other.md"):
+        assert linked(same, pages) == same
+
+
+def test_the_first_page_of_the_site_is_the_readme():
+    text = site_hooks().of_top("README.md")
+    assert "](docs/" not in text and "](tutorial-propagator.md)" in text and "](changelog.md)" in text
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
