@@ -1,8 +1,9 @@
 """Draws what the generator does, for README.md: an action's formula, the kernel it becomes, and its roofline.
 
 The texts are those of generator/actions/wilson.py and generated/bodies/wilson_nr.hpp; the roofline is the evidence of a
-sweep (generated/tuned/nvidia_h200.json): the best candidate of the Wilson hopping term in each precision and storage of
-links. docs/overview.png is made by `tools/plot_overview.py --out docs/overview.png`.
+sweep, a file of generated/tuned: the best candidate of the Wilson hopping term in each precision and storage of links.
+docs/overview.png is made from the file of the device in its title, with the copy bandwidth in its legend and
+`--out docs/overview.png`.
 """
 
 import argparse
@@ -17,7 +18,6 @@ import plots
 from matplotlib.axes import Axes
 
 ROOT = Path(__file__).parents[1]
-EVIDENCE = ROOT / "generated" / "tuned" / "nvidia_h200.json"
 COLUMNS = 84
 """Longest line of code that is legible at the width of a page."""
 KERNEL = re.compile(r"wilson_(double|single|half)_r(18|12|8)_nr_n1")
@@ -63,9 +63,9 @@ def write(axes: Axes, title: str, code: str) -> None:
             axes.text(0.012, y, shown, family="monospace", fontsize=9.2, va="center", color=colour)
 
 
-def roofline(axes: Axes, copy: float) -> None:
+def roofline(axes: Axes, evidence: Path, copy: float) -> None:
     """GFLOP/s against intensity, one point for each storage of links, below the bandwidth of a copy."""
-    options = argparse.Namespace(data=EVIDENCE, copy=copy, peak=None, size="")
+    options = argparse.Namespace(data=evidence, copy=copy, peak=None, size="")
     title, roofs, points = plot_roofline.read(options)
     found = [(KERNEL.fullmatch(p.name), p) for p in points]
     rows = [(m[1], int(m[2]), p) for m, p in found if m]
@@ -92,7 +92,8 @@ def roofline(axes: Axes, copy: float) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--copy", type=float, default=4253, metavar="GB/S", help="copy bandwidth of the device")
+    parser.add_argument("evidence", type=Path, help="a file of generated/tuned")
+    parser.add_argument("--copy", type=float, required=True, metavar="GB/S", help="copy bandwidth of the device")
     parser.add_argument("--out", type=Path, default=Path("overview.png"))
     options = parser.parse_args()
     above, below = formula(), kernel()
@@ -100,6 +101,6 @@ if __name__ == "__main__":
     grid = figure.add_gridspec(2, 2, width_ratios=(1.9, 1), height_ratios=[len(t.splitlines()) for t in (above, below)])
     write(figure.add_subplot(grid[0, 0]), "the formula: generator/actions/wilson.py", above)
     write(figure.add_subplot(grid[1, 0]), "the kernel: generated/bodies/wilson_nr.hpp, for CPUs and GPUs", below)
-    roofline(figure.add_subplot(grid[:, 1]), options.copy)
+    roofline(figure.add_subplot(grid[:, 1]), options.evidence, options.copy)
     plots.save(figure, options.out)
     print(f"wrote {options.out}")

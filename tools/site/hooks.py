@@ -1,7 +1,7 @@
 """Hooks of mkdocs.yml: what the site takes from elsewhere than docs/.
 
 README.md is its first page. Names of pages in a text (docs/hmc.md, howto-ranks.md) become links. Doxygen's pages of
-the C and C++ interfaces, in build/doxygen/api, are copied; that of the Python package has its docstrings, if it is built.
+the C and C++ interfaces, in build/doxygen/api, are copied; that of the Python package has its docstrings.
 """
 
 import importlib.util
