@@ -81,3 +81,13 @@ def test_the_first_page_of_the_site_is_the_readme():
     text = site_hooks().of_top("README.md")
     assert "](docs/" not in text and "](tutorial-propagator.md)" in text and "](changelog.md)" in text
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+def test_the_version_is_the_same_everywhere():
+    patterns = {"CMakeLists.txt": r"project\(quarksmith VERSION ([\d.]+)", "pyproject.toml": r'^version = "([\d.]+)"'}
+    patterns |= {
+        "CHANGELOG.md": r"^## ([\d.]+)",
+        "interface/quarksmith.h": r"Version of the library, e\.g\. `([\d.]+)`",
+    }
+    versions = {n: re.search(p, (ROOT / n).read_text(), flags=re.M)[1] for n, p in patterns.items()}
+    assert len(set(versions.values())) == 1, versions
