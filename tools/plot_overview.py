@@ -87,7 +87,7 @@ def roofline(axes: Axes, evidence: Path, copy: float) -> None:
     axes.set_xticks([0.7, 1, 2, 3, 4, 6])
     axes.set_yticks([3000, 5000, 10000, 20000])
     axes.grid(alpha=0.3, which="both", lw=0.5)
-    axes.legend(frameon=False, fontsize=9, loc="lower right", title="points: reals that store a link", title_fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="lower right", title="points: reconstruct 18, 12, 8", title_fontsize=9)
 
 
 if __name__ == "__main__":
