@@ -2,6 +2,9 @@
 
 import importlib.util
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +94,24 @@ def test_the_version_is_the_same_everywhere():
     }
     versions = {n: re.search(p, (ROOT / n).read_text(), flags=re.M)[1] for n, p in patterns.items()}
     assert len(set(versions.values())) == 1, versions
+
+
+@pytest.mark.skipif(shutil.which("doxygen") is None, reason="needs doxygen: make docs")
+def test_comments_of_the_interfaces_please_doxygen(tmp_path):
+    settings = (ROOT / "tools" / "site" / "Doxyfile").read_text() + f"\nOUTPUT_DIRECTORY = {tmp_path}\n"
+    made = subprocess.run(["doxygen", "-"], cwd=ROOT, input=settings, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert "quarksmith_solve" in (tmp_path / "api" / "quarksmith_8h.html").read_text()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocstrings") is None, reason="needs mkdocs: make docs")
+def test_the_site_is_built_without_warnings(tmp_path):
+    """But for pages of Doxygen, which are there after `make docs`."""
+    settings = (ROOT / "mkdocs.yml").read_text().partition("  - API:\n")[0].replace("docs_dir: ", f"docs_dir: {ROOT}/")
+    settings = settings.replace("[tools/", f"[{ROOT}/tools/").replace('["tools/', f'["{ROOT}/tools/')
+    settings = settings.replace("omitted_files: warn", "omitted_files: ignore")
+    (tmp_path / "mkdocs.yml").write_text(settings)
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-d", str(tmp_path / "site")]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert "What it does, and for whom" in (tmp_path / "site" / "index.html").read_text()
