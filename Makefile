@@ -83,7 +83,7 @@ python: library  ## build the Python package from the same objects, and install 
 docs: setup  ## these pages and the API as a site, in build/site
 	@tools/setup.sh docs
 	@mkdir -p build && doxygen tools/site/Doxyfile
-	@PYTHONPATH=$(abspath $(BUILD))/python $(PYTHON) -m mkdocs build --quiet
+	@PYTHONPATH=$(abspath $(BUILD))/python $(PYTHON) -m mkdocs build > build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
 	@echo "the site is in build/site: open build/site/index.html"
 
 beside: setup  # profile BESIDE within BUILD, from the same host objects; its command: BUILD/BESIDE/bin/quarksmith

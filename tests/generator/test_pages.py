@@ -111,7 +111,7 @@ def test_the_site_is_built_without_warnings(tmp_path):
     settings = settings.replace("[tools/", f"[{ROOT}/tools/").replace('["tools/', f'["{ROOT}/tools/')
     settings = settings.replace("omitted_files: warn", "omitted_files: ignore")
     (tmp_path / "mkdocs.yml").write_text(settings)
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-d", str(tmp_path / "site")]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path / "site")]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     assert "What it does, and for whom" in (tmp_path / "site" / "index.html").read_text()
