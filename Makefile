@@ -34,7 +34,7 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full check-hip setup generate library python beside kernel tune contribute check format install dist bench fuzz clean
+.PHONY: help demo test test-full check-hip setup generate library python docs beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -79,6 +79,12 @@ python: library  ## build the Python package from the same objects, and install 
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
 	  -C cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
 	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
+
+docs: setup  ## these pages and the API as a site, in build/site
+	@tools/setup.sh docs
+	@mkdir -p build && doxygen tools/site/Doxyfile
+	@PYTHONPATH=$(abspath $(BUILD))/python $(PYTHON) -m mkdocs build > build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
+	@echo "the site is in build/site: open build/site/index.html"
 
 beside: setup  # profile BESIDE within BUILD, from the same host objects; its command: BUILD/BESIDE/bin/quarksmith
 	@mkdir -p $(BUILD)

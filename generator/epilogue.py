@@ -45,4 +45,4 @@ EPILOGUES = {
         Epilogue("taxpby", "alpha * T(x) + beta * d", "Taxpby"),
     )
 }
-"""By name; those first that solvers spend more time on (docs/performance.md)."""
+"""By name; those first that solvers spend more time on."""

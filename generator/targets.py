@@ -62,7 +62,7 @@ class Target:
         shapes: names of generator.shapes that differ from the plain shape here.
         export: command that compiles an exported file, without its name.
         export_lattice: X,Y,Z,T that it runs on.
-        kernel_seconds: to compile a kernel on one core, measured on the default profile (docs/performance.md).
+        kernel_seconds: to compile a kernel on one core, measured on the default profile.
         compile_seconds: the same for a candidate of a sweep, in all widths.
         measure_seconds: of a candidate in one class of launches: comparisons, then samples.
         sizes: classes of launches that are measured.

@@ -66,7 +66,7 @@ quarksmith_status quarksmith_open(const char* device, const int extent[4], quark
 /** Waits for the device's work; reports an error that a kernel met. */
 quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 
-/** Version of the library, e.g. `0.1.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
+/** Version of the library, e.g. `0.2.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
  * the status is QUARKSMITH_BAD_ARGUMENT and the message says how many are needed. */
 const char* quarksmith_version(void);
 /** Number of devices of a target (`cpu`, ...) that can be opened; 0 if it is not built in. */

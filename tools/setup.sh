@@ -2,7 +2,7 @@
 # Installs what the build needs: system packages with apt, dnf or zypper where that is possible, Python packages into
 # .venv. Where everything is found without packages (modules of a cluster, an environment of conda) it goes on with
 # that. Says nothing when all is there already. With the argument `tests`: what these need too; with `hip`: what compiles
-# kernels for AMD's GPUs.
+# kernels for AMD's GPUs; with `docs`: what makes the site.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -167,6 +167,17 @@ case ${1:-} in
       exit 1
     fi
     ;;
+  docs)
+    if ! command -v doxygen >/dev/null && may_install; then
+      say "installing doxygen"
+      { [ -z "$before" ] || as_root $before >/dev/null; } && as_root env DEBIAN_FRONTEND=noninteractive $install doxygen >/dev/null
+    fi
+    if ! command -v doxygen >/dev/null; then
+      say "the site needs doxygen; install it and start again:"
+      echo "  sudo ${install:-PACKAGE-MANAGER install} doxygen" >&2
+      exit 1
+    fi
+    ;;
 esac
 
 # --- Python packages --------------------------------------------------------------------------------------------------
@@ -222,5 +233,12 @@ if [ "${1:-}" = tests ] && ! has pytest; then
 fi
 if [ "${1:-}" = tests ] && ! has h5py; then  # tests that read files with it are skipped without
   .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py 2>/dev/null || from_system python3-h5py
+fi
+if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python"; then
+  say "mkdocs into .venv"
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 "mkdocs>=1.6" "mkdocstrings[python]>=1" || {
+    say "the site needs mkdocs 1.6 and mkdocstrings, and no package index can be reached"
+    exit 1
+  }
 fi
 if [ -n "$missing" ] || [ -z "$manager" ]; then echo "$places" > $stamp; fi

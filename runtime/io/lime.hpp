@@ -20,7 +20,7 @@ std::vector<LimeRecord> lime_records(const InputFile& file);
 const LimeRecord* find_record(const std::vector<LimeRecord>& records, const std::string& type);
 /// Its data as text.
 std::string read_record(const InputFile& file, const LimeRecord& record);
-/// Text between <tag> and </tag>, without surrounding blanks; empty if the tag is missing.
+/// Text between `<tag>` and `</tag>`, without surrounding blanks; empty if the tag is missing.
 std::string xml_value(const std::string& xml, const std::string& tag);
 
 /// Head of a record of `bytes` bytes, which must follow, and then its padding.

@@ -75,7 +75,7 @@ Records read_records(const std::filesystem::path& path);
 bool is_record_file(const std::filesystem::path& path);
 
 /// Writes a file of records that are in others and publishes it; none of them is ever held as a whole. For rank 0, but
-/// collective. \param where the file of each record by its name. \throws Error one of them is damaged, the disk is full
+/// collective. `where` has the file of each record by its name. \throws Error one of them is damaged, the disk is full
 /// or fails; an earlier file is as it was.
 void join_records(Output& output, const Provenance& attributes,
                   const std::map<std::string, std::filesystem::path>& where);

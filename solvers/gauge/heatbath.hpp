@@ -43,9 +43,9 @@ class HeatbathRun {
 
 /// Type of the LIME record in which a configuration keeps its state.
 inline constexpr const char* heatbath_record = "quarksmith-heatbath";
-/// The state as the text of that record, and back.
-/// \param file that the text is of, for messages. \throws Error the text is damaged.
+/// The state as the text of that record.
 std::string state_text(const HeatbathState& state);
+/// The state of such a text. \param file that the text is of, for messages. \throws Error the text is damaged.
 HeatbathState state_of(const std::string& text, const std::string& file);
 
 /// Kinds of starts, and the number that follows a colon.

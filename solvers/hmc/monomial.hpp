@@ -34,7 +34,7 @@ class Monomial {
   /// Itself if it is of quarks with pseudofermions; null for others.
   virtual FermionMonomial* of_quarks() { return nullptr; }
 
-  /// Draws its pseudofermions, if it has any. \param number of the monomial among all.
+  /// Draws its pseudofermions, if it has any. The number is that of the monomial among all.
   virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}
   virtual double action(const EvolvingLinks& links) = 0;
   /// out += step dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.

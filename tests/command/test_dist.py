@@ -96,7 +96,7 @@ def test_a_clone_renders_what_it_lacks_and_what_is_old(clone, without_python, tm
 
 @pytest.fixture(scope="module")
 def tarball(clone):
-    (clone / "quarksmith-0.1.0.tar.gz").unlink(missing_ok=True)
+    (clone / "quarksmith-0.2.0.tar.gz").unlink(missing_ok=True)
     done = run(clone, "tools/dist.sh", sys.executable)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(clone.glob("quarksmith-*.tar.gz"))

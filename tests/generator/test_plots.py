@@ -66,6 +66,17 @@ def test_a_roofline_has_the_axes_of_the_field_all_roofs_and_marks_the_cache(tmp_
     assert points["o"] == "none" and points["D"] != "none"
 
 
+def test_the_picture_of_the_readme_has_formula_kernel_and_roofline(tmp_path):
+    evidence = Path(__file__).parents[2] / "generated" / "tuned" / "nvidia_h200.json"
+    with drawn() as figure:
+        assert draw("plot_overview.py", evidence, "--copy", 4253, "--out", tmp_path / "o.png") == (0, "")
+    formula, kernel, roofline = figure().axes
+    texts = [" ".join(t.get_text() for t in axes.texts) for axes in (formula, kernel)]
+    assert "shift(adj(u[mu]) * psi, -mu)" in texts[0] and "8 hops in all" in texts[1]
+    assert roofline.get_legend_handles_labels()[1][1:] == ["double", "single", "half"]
+    assert [len(line.get_xdata()) for line in roofline.lines[1:]] == [3, 3, 3]
+
+
 def history(*plaquettes: float, first: int = 0, **changes: object) -> dict:
     """JSON of `quarksmith hmc`."""
     work = {"iterations": 10, "seconds": 1.0, "solve_seconds": 0.5}
