@@ -231,8 +231,8 @@ if [ "${1:-}" = tests ] && ! has pytest; then
   has pytest || lacks "tests run by pytest, which is" "python3-pytest"
   has xdist || from_system python3-pytest-xdist  # with it tests run side by side; not every system has it
 fi
-if [ "${1:-}" = tests ] && ! has h5py; then  # tests that read files with it are skipped without
-  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py 2>/dev/null || from_system python3-h5py
+if [ "${1:-}" = tests ] && ! has "h5py, pyerrors"; then  # tests of files and of the tutorial are skipped without
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py pyerrors 2>/dev/null || from_system python3-h5py
 fi
 if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python"; then
   say "mkdocs into .venv"
