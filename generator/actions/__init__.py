@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from generator.errors import ExpressionError
-from generator.language import Action
-from generator.language.place import Place, at_their_line
+from ..errors import ExpressionError
+from ..language import Action
+from ..language.place import Place, at_their_line
 
 
 def _found() -> tuple[dict[str, Action], dict[str, str]]:

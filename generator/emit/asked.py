@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator.emit.ondemand import (
+from ..include import support
+from ..spec import KernelSpec
+from .ondemand import (
     PROCESSORS,
     Build,
     CompileError,
@@ -16,8 +18,6 @@ from generator.emit.ondemand import (
     plan_module,
     run_tests,
 )
-from generator.include import support
-from generator.spec import KernelSpec
 
 
 def compile_asked(specs: Sequence[KernelSpec], build: Build) -> list[Path]:

@@ -19,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from generator.emit.registry import registry_data
-from generator.emit.render import render, render_files, render_group
-from generator.emit.tables import tables
-from generator.emit.write import write_if_changed
-from generator.errors import SpecError
-from generator.include import support
-from generator.spec import KernelSpec
-from generator.targets import HOST, TABLES, Target
+from ..errors import SpecError
+from ..include import support
+from ..spec import KernelSpec
+from ..targets import HOST, TABLES, Target
+from .registry import registry_data
+from .render import render, render_files, render_group
+from .tables import tables
+from .write import write_if_changed
 
 ROOT = Path(__file__).parents[2]
 PROCESSORS = len(os.sched_getaffinity(0))

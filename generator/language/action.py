@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from generator.errors import ExpressionError
-from generator.language.graph import Direction, Node, all_merged, check_size, merged
-from generator.language.parameters import Option, Parameter, Spelling
-from generator.language.place import Place, at_their_line, here
-from generator.language.symbols import (
+from ..errors import ExpressionError
+from .graph import Direction, Node, all_merged, check_size, merged
+from .parameters import Option, Parameter, Spelling
+from .place import Place, at_their_line, here
+from .symbols import (
     Complex,
     Fermion,
     Links,

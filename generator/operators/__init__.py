@@ -10,22 +10,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from generator.actions import ACTIONS, SMEARINGS, WRONG_FILES
-from generator.errors import SpecError
-from generator.language import Formula
-from generator.language.place import Place, at_their_line
-from generator.launch import launched
-from generator.lower.record import Lowered, Refused, try_lower
-from generator.operators.blas import UPDATES
-from generator.operators.block import BLOCK_KERNELS
-from generator.operators.coarse import COARSE_KERNELS
-from generator.operators.contractions import CONTRACTIONS
-from generator.operators.convert import SITE_KERNELS
-from generator.operators.expression import Expression
-from generator.operators.gauge import GAUGE_KERNELS
-from generator.operators.represent import REPRESENT
-from generator.operators.stated import stated_operators
-from generator.spec import KernelSpec, Operator
+from ..actions import ACTIONS, SMEARINGS, WRONG_FILES
+from ..errors import SpecError
+from ..language import Formula
+from ..language.place import Place, at_their_line
+from ..launch import launched
+from ..lower.record import Lowered, Refused, try_lower
+from ..spec import KernelSpec, Operator
+from .blas import UPDATES
+from .block import BLOCK_KERNELS
+from .coarse import COARSE_KERNELS
+from .contractions import CONTRACTIONS
+from .convert import SITE_KERNELS
+from .expression import Expression
+from .gauge import GAUGE_KERNELS
+from .represent import REPRESENT
+from .stated import stated_operators
 
 
 def _expressions(module: ModuleType) -> list[Expression]:

@@ -67,8 +67,9 @@ def imports(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
+        elif isinstance(node, ast.ImportFrom):
+            base = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
+            names.add(".".join([*base, *filter(None, [node.module])]))
     return names
 
 
@@ -107,6 +108,12 @@ def test_imports_of_the_generator_go_one_way():
             if name.startswith("generator."):
                 assert layer_of(name) <= own, f"{path.relative_to(ROOT)} imports {name} of a later layer"
     assert seen == {module for modules in LAYERS.values() for module in modules}
+
+
+def test_imports_of_the_generator_are_relative():
+    """The same modules are `generator` in the tree and `quarksmith.generator` in the Python package."""
+    for path in tracked("generator/*.py"):
+        assert not re.search(r"^\s*(from|import) generator\b", path.read_text(), flags=re.M), path
 
 
 def test_no_module_of_the_generator_imports_itself_by_way_of_others():
