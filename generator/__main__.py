@@ -16,21 +16,21 @@ from .errors import SpecError
 try:
     from .algebra.gamma import find_basis
     from .emit.asked import compile_asked, why_untested
+    from .emit.build import Build, read_build
     from .emit.export import export_kernel, find_exported
     from .emit.ondemand import (
-        Build,
         CompileError,
         compile_expressions,
         compile_kernel,
         discard,
         exclusive,
-        read_build,
         run_apply,
         run_tests,
     )
     from .emit.render import TemplateError, render_profile
     from .emit.write import write_files, write_if_changed
     from .explain import explain_kernel, explain_profile, explain_record
+    from .folders import ROOT
     from .operators import RECORDS, REFUSED, add_expressions
     from .profile import Profile, load_profile, one_of_row
     from .schema import actions_table, shown_in
@@ -47,7 +47,6 @@ except SpecError as error:
     print(f"generator: error: {error}", file=sys.stderr)
     sys.exit(2)
 
-ROOT = Path(__file__).parent.parent
 ACTIONS_PAGE = ROOT / "docs" / "actions.md"
 """Which shows the tables of options."""
 

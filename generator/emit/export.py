@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from ..errors import SpecError
+from ..folders import ROOT
 from ..operators import kernel
 from ..profile import Profile
 from ..shapes import SHAPES
@@ -16,7 +17,6 @@ from ..targets import TARGETS, Target
 from .harness import harness
 from .render import body_path, exists_on, render, render_files, render_group
 
-ROOT = Path(__file__).parents[2]
 HEADERS = (
     "algorithm",
     "array",

@@ -16,6 +16,7 @@ from ..cpp.expressions import statements_of
 from ..cpp.names import cpp_direction
 from ..cpp.text import Statements
 from ..errors import ExpressionError, SpecError
+from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
 from ..language.graph import NAMES, Node
 from ..language.symbols import PROPAGATORS, SPINORS, directions
@@ -29,7 +30,6 @@ from ..spec import KernelSpec, Operator
 _BITS = {"direction": 2, "gamma": 4}
 """Of Arguments::direction that a direction or gamma matrix of the call takes."""
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,8 @@ class Expression(Operator):
     def headers(self) -> Sequence[str]:
         """Lattice directions and signs; derivatives of functions of matrices."""
         more = ("su3_adjoint",) if "_adjoint(" in self.formula else ()
-        if set(self.kinds.values()) & {"propagator", "staggered_propagator"}:
-            more = (*more, "propagator")
+        has_complex_sums = self.sums > len(self.definition.results)
+        more = (*more, *(("propagator",) if has_complex_sums or PROPAGATORS.keys() & set(self.kinds.values()) else ()))
         return ("expression_site", *more, *(("site_values",) if self.sums else ()))
 
     @property

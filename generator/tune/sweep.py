@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
+from ..emit.build import Build
+from ..emit.ondemand import CompileError, compile_module, record_module, run_compiler
 from ..emit.registry import registry_data
 from ..emit.render import render, render_files, render_group
 from ..emit.write import write_if_changed
 from ..errors import SpecError
+from ..folders import ROOT
 from ..profile import Profile
 from ..spec import KernelSpec
 from ..targets import Compiler, Size, Target

@@ -15,6 +15,7 @@ from typing import Any
 from ..emit.render import body_path, render_body, render_group, slug
 from ..emit.write import write_if_changed
 from ..errors import SpecError
+from ..folders import ROOT
 from ..profile import Profile
 from ..shapes import SHAPES
 from ..spec import KernelSpec
@@ -32,7 +33,7 @@ from .evidence import (
 )
 from .sweep import collect
 
-FOLDER = Path(__file__).parents[2] / "generated" / "tuned"
+FOLDER = ROOT / "generated" / "tuned"
 KEPT = 20
 """Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
 LEAST_GAIN = 0.03
