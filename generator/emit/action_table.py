@@ -79,6 +79,7 @@ def action_table() -> dict[str, Any]:
         "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
         "smearings": [smearing_row(r) for r in smearings],
         "refused": refused,
+        "module": False,
     }
 
 
