@@ -201,7 +201,7 @@ struct RefusedAction {
   std::string_view name, why;
 };
 
-/// What a library of actions holds that was compiled for this build (generator/emit/cell_action.py).
+/// What a library of actions holds that was compiled for this build (generator/emit/actions_module.py).
 struct ActionModule {
   /// Changes with the records; a library of another layout is refused.
   static constexpr int current_layout =
