@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from .generator.spec import KernelSpec
 
 _SPINORS = ("spinor", "fermion", "propagator", "staggered_propagator")
+_FIELDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_SPINORS, (Spinors,)),
+    **dict.fromkeys(("links", "scalars", "phases"), (GaugeField,)),
+    "matrices": (GaugeField, Momenta),
+    "algebra": (Momenta,),
+}
+"""What fields of a formula are in Python."""
 
 
 class CellExpression:
@@ -71,6 +78,8 @@ class CellExpression:
         outputs = self._make_outputs(values) if out is None else [*out] if isinstance(out, tuple) else [out]
         if len(outputs) != len(self._outputs):
             raise _quarksmith.UsageError(f"{self.__name__} writes {len(self._outputs)} fields, out has {len(outputs)}")
+        for (_, kind), field in zip(self._outputs, outputs, strict=True):
+            self._check("out", kind, field)
         sums = _quarksmith.evaluate(*self._call(values, outputs, boundary))
         if self._outputs:
             return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -136,10 +145,8 @@ class CellExpression:
             what = f"a {kind} number"
         elif kind in ("direction", "gamma"):
             wanted, what = isinstance(value, str | int), f"a {kind}"
-        elif kind in _SPINORS:
-            wanted, what = isinstance(value, Spinors), "Spinors"
         else:
-            wanted, what = isinstance(value, GaugeField | Momenta), "a GaugeField or Momenta"
+            wanted, what = isinstance(value, _FIELDS[kind]), " or ".join(c.__name__ for c in _FIELDS[kind])
         if not wanted or isinstance(value, bool):
             raise _quarksmith.UsageError(f"{self.__name__}: {name} is {type(value).__name__}; give {what}")
 

@@ -1,6 +1,7 @@
 """Formulas of cells: kernels and actions that a program states, compiled in its own process."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -147,6 +148,12 @@ def test_errors_name_the_function_and_its_line(cells):
         step(u, b)
     with pytest.raises(cells.UsageError, match="psi is GaugeField; give Spinors"):
         step(u, u, b, 0.1)
+    with pytest.raises(cells.UsageError, match="cell_jacobi: u is Momenta; give GaugeField"):
+        step(cells.Momenta(u.lattice), b, b, 0.1)
+    with pytest.raises(cells.UsageError, match="out is GaugeField; give Spinors"):
+        step(u, b, b, 0.1, out=u)
+    with pytest.raises(cells.UsageError, match="cell_jacobi writes 1 fields, out has 2"):
+        step(u, b, b, 0.1, out=(b.copy(), b.copy()))
     with pytest.raises(cells.UsageError, match="cannot be written into psi"):
         step(u, b, b, 0.1, out=b)
 
@@ -249,8 +256,7 @@ def test_a_trajectory_may_be_the_last_one(cells, tmp_path):
 
 
 NOTEBOOK = """
-import time
-start = time.perf_counter()
+import resource
 import quarksmith as qs
 from quarksmith.language import Links, Real, Spinor, adj, shift, space
 u = qs.read("weak:0.3:8,8,8,8:1")
@@ -260,19 +266,18 @@ def cell_{tag}(u: Links, psi: Spinor, s0: Spinor, kappa: Real) -> Spinor:
     h = sum(u[mu] * shift(psi, +mu) + shift(adj(u[mu]) * psi, -mu) for mu in space)
     return s0 + {number} * kappa * h
 cell_{tag}(u, b, b, 0.15)
-print(time.perf_counter() - start)
+print(sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 
 
 @pytest.mark.alone
 def test_a_cell_gives_its_first_result_within_seconds(package):
-    """All of it: import, generator, compiler."""
+    """Of processors, whatever else runs on them: import, generator, compiler, of which the last takes two or more."""
     number = time.time_ns()
     code = NOTEBOOK.format(tag=f"t{number}", number=number % 9973)
     environment = os.environ | {"PYTHONPATH": str(package), "QUARKSMITH_ON_DEMAND": "on"}
     command = [sys.executable, "-c", f"exec(compile({code!r}, 'cell.py', 'exec'))"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    for made in (BUILD / "kernels").glob(f"cell_t{number}*/*"):
-        if made.is_file():
-            made.unlink()
-    assert float(run.stdout) < 15  # 4 to 5 on two idle processors
+    for made in (BUILD / "kernels").glob(f"cell_t{number}*"):
+        shutil.rmtree(made)
+    assert float(run.stdout) < 12  # 5 to 6
