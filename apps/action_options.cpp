@@ -111,7 +111,11 @@ Provenance provenance_of(const Action& action, const std::vector<double>& masses
 }
 
 const std::vector<ActionOption>& action_options() {
-  static const std::vector<ActionOption> all = [] {
+  static std::map<const ActionInfo*, std::vector<ActionOption>> all;  // by the table, which programs add to
+  const std::span<const ActionInfo> table = actions();
+  const auto [made, is_new] = all.try_emplace(table.data());
+  if (!is_new) return made->second;
+  made->second = [&] {
     std::vector<ActionOption> found;
     const auto add = [&](std::string_view name, const ActionInfo& a, std::string_view help, bool list) {
       auto option =
@@ -120,14 +124,14 @@ const std::vector<ActionOption>& action_options() {
       option->list |= list;
       option->help.emplace(&a, help);
     };
-    for (const ActionInfo& a : actions()) {
+    for (const ActionInfo& a : table) {
       if (!a.offered) continue;
       for (const ActionParameter& p : a.parameters) add(p.name, a, p.help, p.several || p.each_slice || p.complex);
       for (const ActionSpelling& s : a.spellings) add(s.name, a, s.help, s.numbers != s.name);
     }
     return found;
   }();
-  return all;
+  return made->second;
 }
 
 Phases boundary_phases(const std::string& text) {

@@ -20,12 +20,16 @@ struct Caller {
   std::function<void(const std::string& line, bool warning)> tell;
   /// Whether the program wants the command to end, as at SIGINT; asked often.
   std::function<bool()> interrupted;
+  /// Takes what the JSON of hmc says of a trajectory that has ended; whether the run is to end with it.
+  std::function<bool(const nlohmann::ordered_json& trajectory)> after_trajectory;
 
   std::string device;             ///< on which the command computed, as --device names it
   nlohmann::ordered_json result;  ///< of --json; null without one
   std::optional<HostGauge> gauge;
   std::string origin;  ///< of the configuration that it has read
   std::optional<QuarkColumns> quark;
+  std::optional<SpinorField> vectors;  ///< of eigen, as right-hand sides on all sites
+  const BasisInfo* vectors_basis = nullptr;
 };
 
 /// That of the command under way; null for a command line.

@@ -30,7 +30,7 @@ struct CommandEntry {
 struct Command {
   std::string_view name;
   void (*add)(CLI::App& app, int& status);
-  std::string_view leaves = "report";  ///< for a caller, besides a report: `gauge` or `quarks`
+  std::string_view leaves = "report";  ///< for a caller, besides a report: `gauge`, `quarks`, `eigenvectors`
 };
 /// All of them.
 std::span<const Command> commands();

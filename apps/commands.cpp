@@ -30,7 +30,7 @@ std::span<const Command> commands() {
       {"propagator", add_propagator, "quarks"},
       {"correlators", add_correlators},
       {"measure", add_measure},
-      {"eigen", add_eigen},
+      {"eigen", add_eigen, "eigenvectors"},
       {"multigrid", add_multigrid},
       {"solve-bench", add_solve_bench},
       {"bench", add_bench},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/caller.hpp"
 #include "apps/eigen_options.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
@@ -138,6 +139,21 @@ void print(const Found& found, double seconds, const Device& device) {
   throw Error(fmt::format("--max-applications {}: {}; give more", o.options.most_applications, found));
 }
 
+/// Leaves the vectors for the caller: on all sites, zero where they are not. Those on slices are none of its fields.
+void leave_vectors(const Eigenpairs& pairs, const LinearOperator& full, const BasisInfo& basis) {
+  if (caller() == nullptr || pairs.values.empty() || full.slices() > 1) return;
+  const int count = static_cast<int>(pairs.values.size());
+  const SpinorField found = pairs.vectors.columns(0, count);
+  SpinorField vectors = full.field(count);
+  vectors.fill(0);
+  if (found.subset() == Subset::full)
+    vectors.copy_from(found);
+  else
+    vectors.copy_half(found.subset() == Subset::odd ? Parity::odd : Parity::even, found);
+  caller()->vectors = std::move(vectors);
+  caller()->vectors_basis = &basis;
+}
+
 int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
   const NamedGauge named = open_gauge(o.action.gauge, o.action.lattice, o.common);
   const ActionChoice choice = o.action.choose(command, named.gauge, o.common);
@@ -174,6 +190,7 @@ int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
   const Eigenpairs& pairs = found.pairs;
   found.compress(a);
   o.common.write_json(eigen_report(o, choice, found, even_odd, seconds));
+  leave_vectors(pairs, solver.dirac().matrix(), solver.basis());
   if (!o.out.empty() && !pairs.values.empty()) write_found(o, choice, named, found, even_odd, solver.basis());
   if (domain->communicator().rank() == 0) print(found, seconds, domain->device());
   if (!pairs.converged) fall_short(o, found, stops);

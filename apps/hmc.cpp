@@ -17,9 +17,9 @@
 #include "apps/options.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
 #include "solvers/hmc/replay.hpp"
-#include "solvers/krylov/few_sites.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -141,7 +141,7 @@ class HmcRun {
         result_(told_before()),
         prefix_(claim()),
         domain_(o.common.open_domain(start_.gauge.lattice, d_.reach)),
-        rehearsal_([this] { rehearse(); }),
+        rehearsal_([this] { rehearse_hmc(o_.run, o_.common.partition(), *domain_); }),
         hmc_(start_.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
              [&stops] { stops.look(); }) {}
 
@@ -151,8 +151,10 @@ class HmcRun {
     Progress progress("hmc " + start_.gauge.lattice.global_text(), double(end_ - done_), o_.common);
     const std::uint64_t first = done_;
     try {
-      while (done_ < end_ && !stops_.due(longest_)) {
+      while (done_ < end_ && !stops_.due(longest_) && !ended_by_caller_) {
         const std::string note = trajectory();
+        if (caller() != nullptr && caller()->after_trajectory)
+          ended_by_caller_ = caller()->after_trajectory(entry(done_ - 1));
         progress.show(double(done_ - first), note);
         if (o_.save_every > 0 && done_ % o_.save_every == 0 && done_ < end_) save();
       }
@@ -167,7 +169,7 @@ class HmcRun {
     if (caller() != nullptr) caller()->gauge = hmc_.links();
     if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
       o_.common.warn(fmt::format("none of {} trajectories was accepted; {}", done_ - first, remedy));
-    if (done_ == end_) return 0;
+    if (done_ == end_ || ended_by_caller_) return 0;
     stops_.end();
     if (done_ == first)
       throw Error(fmt::format("--time-limit {}: no trajectory was finished in this time; give more", o_.time_limit));
@@ -192,16 +194,6 @@ class HmcRun {
   static constexpr const char* remedy =
       "look at the steps of the integrator, at tol_force, and for kind rational at its range and functions; "
       "--reversibility 1 tells whether solves are exact enough";
-
-  /// A trajectory on few sites.
-  void rehearse() const {
-    HmcPlan plan = read_hmc(o_.run, o_.common.partition());
-    const DomainPointer few = few_sites(*domain_);
-    Hmc trial(unit_gauge(few->lattice(), d_.colours), few, std::move(plan.monomials), d_.levels, d_.length, d_.norms,
-              d_.anisotropy);
-    GaussianNoise noise(d_.seed, 0);
-    trial.trajectory(noise, {});
-  }
 
   /// The JSON so far: that of an earlier part of this run, or a new one.
   nlohmann::ordered_json told_before() {
@@ -318,7 +310,7 @@ class HmcRun {
   TrajectoryReport last_;
   std::uint64_t accepted_ = 0;
   double longest_ = 0;
-  bool warned_ = false;
+  bool warned_ = false, ended_by_caller_ = false;
 };
 
 int run(const HmcOptions& o) {

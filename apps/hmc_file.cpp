@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/hmc_monomials.hpp"
+#include "solvers/krylov/few_sites.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -171,6 +172,16 @@ HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition, 
   keys.emplace("monomials", fmt::format("{}", fmt::join(names.names, ", ")));  // noise goes by their order
   plan.description.keys = std::move(keys);
   return plan;
+}
+
+void rehearse_hmc(const std::filesystem::path& path, const Partition& partition, const Domain& domain) {
+  HmcPlan plan = read_hmc(path, partition);
+  const HmcDescription& d = plan.description;
+  const DomainPointer few = few_sites(domain);
+  Hmc trial(unit_gauge(few->lattice(), d.colours), few, std::move(plan.monomials), d.levels, d.length, d.norms,
+            d.anisotropy);
+  GaussianNoise noise(d.seed, 0);
+  trial.trajectory(noise, {});
 }
 
 }  // namespace quarksmith::apps

@@ -43,4 +43,7 @@ struct HmcPlan {
 /// \param look of its solves (FermionSolver).
 HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition, std::function<void()> look = {});
 
+/// One of its trajectories on few sites, for what that asks of a build (runtime/rehearsal.hpp).
+void rehearse_hmc(const std::filesystem::path& path, const Partition& partition, const Domain& domain);
+
 }  // namespace quarksmith::apps

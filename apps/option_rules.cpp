@@ -19,7 +19,8 @@ struct Rule {
   std::vector<std::string> values;
 };
 
-std::vector<Rule> all_rules() {
+/// Made anew each time: programs add actions.
+std::vector<Rule> rules() {
   std::vector<Rule> all = {
       {"--shifts", "--solver", {"multishift"}},
       {"--updates", "--precision", {"mixed"}},
@@ -40,11 +41,6 @@ std::vector<Rule> all_rules() {
   for (const char* option : {"--sink", "--smear-links", "--basis"}) all.push_back({option, "--action", spinors});
   all.push_back({"--ls", "--action", action_names([](const ActionInfo& a) { return !a.chain.empty(); })});
   all.push_back({"--flavours", "--action", action_names([](const ActionInfo& a) { return a.flavours > 1; })});
-  return all;
-}
-
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> all = all_rules();
   return all;
 }
 

@@ -44,7 +44,8 @@ if(NOT QUARKSMITH_TESTS)
 endif()
 target_compile_features(quarksmith_module PRIVATE cxx_std_20)
 target_compile_options(quarksmith_module PRIVATE -Wall -Wextra)
-target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}"
+                           QUARKSMITH_BUILD_FOLDER="${CMAKE_BINARY_DIR}")
 target_link_libraries(quarksmith_module PRIVATE quarksmith_library CLI11::CLI11 ${fmt_library}
                       nlohmann_json::nlohmann_json)
 
@@ -54,6 +55,8 @@ foreach(file ${python_files})
   file(MAKE_DIRECTORY "${package}")
   file(CREATE_LINK "${file}" "${package}/${name}" SYMBOLIC)
 endforeach()
+# The generator in the package is that of the tree; templates, headers and tuned results are beside it.
+file(CREATE_LINK "${CMAKE_SOURCE_DIR}/generator" "${package}/generator" SYMBOLIC)
 # Types of what the module holds and of all commands, from what they say themselves.
 add_custom_command(TARGET quarksmith_module POST_BUILD
                    COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/python/stubs.py" "${package}" VERBATIM)

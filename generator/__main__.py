@@ -11,43 +11,42 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from generator.errors import SpecError
+from .errors import SpecError
 
 try:
-    from generator.algebra.gamma import find_basis
-    from generator.emit.asked import compile_asked, why_untested
-    from generator.emit.export import export_kernel, find_exported
-    from generator.emit.ondemand import (
-        Build,
+    from .algebra.gamma import find_basis
+    from .emit.asked import compile_asked, why_untested
+    from .emit.build import Build, read_build
+    from .emit.export import export_kernel, find_exported
+    from .emit.ondemand import (
         CompileError,
         compile_expressions,
         compile_kernel,
         discard,
         exclusive,
-        read_build,
         run_apply,
         run_tests,
     )
-    from generator.emit.render import TemplateError, render_profile
-    from generator.emit.write import write_files, write_if_changed
-    from generator.explain import explain_kernel, explain_profile, explain_record
-    from generator.operators import RECORDS, REFUSED, add_expressions
-    from generator.profile import Profile, load_profile, one_of_row
-    from generator.schema import actions_table, shown_in
-    from generator.spec import KernelSpec
-    from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
-    from generator.tune.policies import add_evidence, policy_choices, tuning_of
-    from generator.tune.report import evidence_files, read_evidence, report
-    from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
-    from generator.tune.tuned import FOLDER, contribute, gains, select_devices, write_evidence
-    from generator.usage import Parser
+    from .emit.render import TemplateError, render_profile
+    from .emit.write import write_files, write_if_changed
+    from .explain import explain_kernel, explain_profile, explain_record
+    from .folders import ROOT
+    from .operators import RECORDS, REFUSED, add_expressions
+    from .profile import Profile, load_profile, one_of_row
+    from .schema import actions_table, shown_in
+    from .spec import KernelSpec
+    from .targets import GPU, HOST, TABLES, TARGETS, target_of_device
+    from .tune.policies import add_evidence, policy_choices, tuning_of
+    from .tune.report import evidence_files, read_evidence, report
+    from .tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
+    from .tune.tuned import FOLDER, contribute, gains, select_devices, write_evidence
+    from .usage import Parser
 except ModuleNotFoundError as missing:
     sys.exit(f"generator: error: {sys.executable} lacks {missing.name}; after `make setup` use .venv/bin/python")
 except SpecError as error:
     print(f"generator: error: {error}", file=sys.stderr)
     sys.exit(2)
 
-ROOT = Path(__file__).parent.parent
 ACTIONS_PAGE = ROOT / "docs" / "actions.md"
 """Which shows the tables of options."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.algebra.projector import Factors
+from .algebra.projector import Factors
 
 COLOUR_REALS = 6
 """Reals of a vector of three colours."""

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from generator.algebra.gamma import TOLERANCE, Matrix
-from generator.emit.render import NOT_TUNED, Tuning, body_path, exists_on, group_of, render_profile
-from generator.emit.words import slice_numbers, weight
-from generator.lower.hopping import DIRECTION_NAMES, clifford_text
-from generator.lower.numbers import Product, printed_sum
-from generator.lower.record import Lowered
-from generator.operators.programs import kernel_name
-from generator.profile import Profile, row_for
-from generator.schema import explain_action
-from generator.spec import KernelSpec
-from generator.targets import HOST, TARGETS, Target
+from .algebra.gamma import TOLERANCE, Matrix
+from .emit.render import NOT_TUNED, Tuning, body_path, exists_on, group_of, render_profile
+from .emit.words import slice_numbers, weight
+from .lower.hopping import DIRECTION_NAMES, clifford_text
+from .lower.numbers import Product, printed_sum
+from .lower.record import Lowered
+from .operators.programs import kernel_name
+from .profile import Profile, row_for
+from .schema import explain_action
+from .spec import KernelSpec
+from .targets import HOST, TARGETS, Target
 
 FLAVOURS = {
     "": np.eye(2),

@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from generator.algebra.gamma import DEGRAND_ROSSI, find_basis
-from generator.algebra.su3 import full_storage
-from generator.epilogue import EPILOGUES
-from generator.errors import SpecError
-from generator.lower.hopping import same_hops
-from generator.lower.record import Lowered
-from generator.operators import OPERATORS, RECORDS, kernel
-from generator.operators.blocks import pattern_of
-from generator.operators.coarse import COARSE_KERNELS, PACKED
-from generator.operators.contractions import BARYONS, SEQUENTIAL
-from generator.operators.programs import back_names, forward_names
-from generator.operators.quark_forces import body_fields, force_paths
-from generator.operators.stated import same_steps
-from generator.spec import KernelSpec, Operator
+from .algebra.gamma import DEGRAND_ROSSI, find_basis
+from .algebra.su3 import full_storage
+from .epilogue import EPILOGUES
+from .errors import SpecError
+from .lower.hopping import same_hops
+from .lower.record import Lowered
+from .operators import OPERATORS, RECORDS, kernel
+from .operators.blocks import pattern_of
+from .operators.coarse import COARSE_KERNELS, PACKED
+from .operators.contractions import BARYONS, SEQUENTIAL
+from .operators.programs import back_names, forward_names
+from .operators.quark_forces import body_fields, force_paths
+from .operators.stated import same_steps
+from .spec import KernelSpec, Operator
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""

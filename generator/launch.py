@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generator.spec import KernelSpec
-from generator.targets import LIMITS
+from .spec import KernelSpec
+from .targets import LIMITS
 
 BLOCK = 128
 

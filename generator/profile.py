@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generator.algebra.gamma import find_basis
-from generator.algebra.su3 import STORAGES, numbers_of
-from generator.errors import SpecError
-from generator.include import SETS, WORKING_BASIS, included, operators_of
-from generator.launch import launched
-from generator.operators import RECORDS, REFUSED, add_expressions, find_operator
-from generator.spec import KernelSpec
+from .algebra.gamma import find_basis
+from .algebra.su3 import STORAGES, numbers_of
+from .errors import SpecError
+from .include import SETS, WORKING_BASIS, included, operators_of
+from .launch import launched
+from .operators import RECORDS, REFUSED, add_expressions, find_operator
+from .spec import KernelSpec
 
 DIRAC = 4
 """Colour vectors of a site where a row does not say how many."""

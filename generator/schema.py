@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from generator.emit.action_table import is_offered, solvable_actions
-from generator.emit.words import formula
-from generator.language import Action, Option, Parameter
-from generator.language.parameters import option_name
-from generator.operators import RECORDS
+from .emit.action_table import is_offered, solvable_actions
+from .emit.words import formula
+from .language import Action, Option, Parameter
+from .language.parameters import option_name
+from .operators import RECORDS
 
 
 def explain_action(action: Action) -> str:

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, Basis
-from generator.cost import COLOUR_REALS, combination_flops
-from generator.lower.site import SiteForm
+from .algebra.gamma import DEGRAND_ROSSI, Basis
+from .cost import COLOUR_REALS, combination_flops
+from .lower.site import SiteForm
 
 TERM_REALS = 72
 """Two Hermitian 6x6 blocks of a stored term, in the frame where gamma_5 is diagonal."""

@@ -11,16 +11,16 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from generator.algebra.gamma import Basis
-from generator.algebra.su3 import MOST_COLOURS, STORAGES, Storage
-from generator.cost import Cost
-from generator.epilogue import EPILOGUES, Epilogue
-from generator.errors import SpecError
-from generator.lower.hopping import HoppingForm
-from generator.lower.hops import Hop
-from generator.precision import PRECISIONS, Precision
-from generator.shapes import SHAPES
-from generator.site_term import SiteTerm
+from .algebra.gamma import Basis
+from .algebra.su3 import MOST_COLOURS, STORAGES, Storage
+from .cost import Cost
+from .epilogue import EPILOGUES, Epilogue
+from .errors import SpecError
+from .lower.hopping import HoppingForm
+from .lower.hops import Hop
+from .precision import PRECISIONS, Precision
+from .shapes import SHAPES
+from .site_term import SiteTerm
 
 COEFFICIENTS = ("real", "complex")
 """Kind of the hop coefficients: real serves periodic and antiperiodic boundaries and anisotropy."""

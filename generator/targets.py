@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generator.errors import SpecError
+from .errors import SpecError
 
 
 @dataclass(frozen=True)

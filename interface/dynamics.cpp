@@ -15,23 +15,6 @@ LinkField on_device(const HostGauge& host, const Dynamics& d) {
   return upload(host, d.links.domain(), find_precision("double"), find_storage("r18"));
 }
 
-/// \throws StatusError a matrix is not finite, or not anti-Hermitian and traceless to single precision.
-void require_momenta(const HostGauge& p) {
-  for (const auto& site : p.site)
-    for (const Matrix3& m : site) {
-      double size = 1, off = std::abs(m[0] + m[4] + m[8]);
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) {
-          size = std::max(size, std::abs(m[3 * r + c]));
-          off += std::abs(m[3 * r + c] + std::conj(m[3 * c + r]));
-        }
-      if (!std::isfinite(off) || off > 1e-5 * size)
-        throw StatusError(QUARKSMITH_BAD_DATA,
-                          "a matrix of momenta is not finite, anti-Hermitian and traceless; P = i p_a T_a "
-                          "is expected, not a Hermitian one");
-    }
-}
-
 double require_finite(double number, const char* name) {
   if (!std::isfinite(number))
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}: use a finite number", name, number));

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <new>
 
 #include "apps/caller.hpp"
@@ -145,44 +146,115 @@ SpinorObject columns_of(const QuarkColumns& quark, const DomainPointer& domain) 
   return made;
 }
 
+using Tell = nb::callable;
+
+/// A caller of commands, for Python.
+class PythonCaller {
+ public:
+  /// \param after_trajectory takes the JSON of each; returns whether the run is to end with it.
+  explicit PythonCaller(const Tell& tell, const std::optional<nb::callable>& after_trajectory = {}) {
+    caller.tell = [&tell](const std::string& line, bool warning) {
+      const nb::gil_scoped_acquire gil;
+      tell(line, warning);
+    };
+    caller.interrupted = [this] { return interruption_(); };
+    if (after_trajectory)
+      caller.after_trajectory = [this, &after_trajectory](const nlohmann::ordered_json& trajectory) {
+        const nb::gil_scoped_acquire gil;
+        try {
+          return nb::cast<bool>((*after_trajectory)(trajectory.dump()));
+        } catch (nb::python_error& error) {
+          raised_.emplace(std::move(error));
+          return true;
+        }
+      };
+  }
+  /// Does the work of a command. \throws what a handler of signals or after_trajectory has raised, if that ended it.
+  void run(const std::function<void()>& work) {
+    const apps::CalledBy of_this(caller);
+    try {
+      work();
+    } catch (const apps::Interrupted& error) {
+      interruption_.raise(error.what());
+    }
+    if (raised_) throw nb::python_error(*raised_);
+  }
+  std::string json() const { return caller.result.is_null() ? "null" : caller.result.dump(); }
+
+  apps::Caller caller;
+
+ private:
+  Interruption interruption_;
+  std::optional<nb::python_error> raised_;  // by after_trajectory: the run ends in order first
+};
+
 /// What comes of a command: its JSON, what it printed, links, quark fields, and why solves failed.
 using Outcome =
     std::tuple<std::string, std::string, std::optional<GaugeObject>, std::optional<SpinorObject>, std::string>;
 
-Outcome run(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
-            const SpinorObject* b, const nb::callable& tell) {
-  Interruption interruption;
-  const Busy busy;
-  apps::Caller caller;
-  for (const auto& [name, gauge] : gauges) caller.gauges.emplace(name, on_host(*gauge));
-  caller.tell = [&](const std::string& line, bool warning) {
-    const nb::gil_scoped_acquire gil;
-    tell(line, warning);
-  };
-  caller.interrupted = [&] { return interruption(); };
-  const apps::CalledBy of_this(caller);
+/// Runs the command of these words. \return what it printed
+std::string run_words(PythonCaller& python, const std::vector<std::string>& words,
+                      const std::map<std::string, const GaugeObject*>& gauges, SolveJob& job) {
+  for (const auto& [name, gauge] : gauges) python.caller.gauges.emplace(name, on_host(*gauge));
   CLI::App app("", "quarksmith");
-  SolveJob job{b, {}, {}};
   int status = 0;
-  declare(app, job, status);
-  apps::refuse_impossible_numbers(app);
-  Printed printed;
-  try {
+  std::string text;
+  python.run([&] {
+    declare(app, job, status);
+    apps::refuse_impossible_numbers(app);
+    Printed printed;
     parse(app, words);
-  } catch (const apps::Interrupted& error) {
-    interruption.raise(error.what());
-  }
-  if (status != 0) throw Error(fmt::format("{} ended with status {}: {}", words[0], status, printed.text()));
+    text = printed.text();
+  });
+  if (status != 0) throw Error(fmt::format("{} ended with status {}: {}", words[0], status, text));
+  return text;
+}
+
+Outcome run(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
+            const SpinorObject* b, const SpinorObject* guess, const Tell& tell,
+            const std::optional<nb::callable>& after_trajectory) {
+  PythonCaller python(tell, after_trajectory);
+  const Busy busy;
+  SolveJob job{.b = b, .guess = guess};
   Outcome out;
   auto& [json, text, gauge, quarks, failure] = out;
-  json = caller.result.is_null() ? "null" : caller.result.dump();
-  text = printed.text();
-  failure = job.failure;
+  text = run_words(python, words, gauges, job);
+  apps::Caller& caller = python.caller;
+  json = python.json();
   const std::string device = caller.device.empty() ? "auto" : caller.device;
   if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
   if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice(), device));
-  if (job.x) quarks = std::move(job.x);
+  if (caller.vectors) quarks = SpinorObject{std::move(*caller.vectors), caller.vectors_basis};
+  if (job.solved) {
+    quarks = std::move(job.solved->x);
+    failure = std::move(job.solved->failure);
+  }
   return out;
+}
+
+/// A solver that is kept, in Python's hands.
+struct SolverObject {
+  std::unique_ptr<KeptSolver> solver;
+};
+
+SolverObject open_solver(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
+                         const Tell& tell) {
+  PythonCaller python(tell);
+  const Busy busy;
+  SolveJob job;
+  if (!gauges.empty()) job.domain = gauges.begin()->second->links.domain_pointer();
+  run_words(python, words, gauges, job);
+  return {std::move(job.kept)};
+}
+
+/// Its JSON, the solution, and what failed.
+std::tuple<std::string, SpinorObject, std::string> solve_with(const SolverObject& s, const SpinorObject& b,
+                                                              const SpinorObject* guess, const Tell& tell) {
+  PythonCaller python(tell);
+  const Busy busy;
+  std::optional<Solved> solved;
+  python.run([&] { solved = s.solver->solve(b, guess); });
+  return {python.json(), std::move(solved->x), std::move(solved->failure)};
 }
 
 }  // namespace
@@ -190,10 +262,21 @@ Outcome run(const std::vector<std::string>& words, const std::map<std::string, c
 void bind_calls(nb::module_& m) {
   m.def("table", &table);
   m.def("run", &run,
-        nb::sig(
-            "def run(words: list[str], gauges: dict[str, GaugeField], rhs: Spinors | None, tell: "
-            "collections.abc.Callable[[str, bool], None]) -> tuple[str, str, GaugeField | None, Spinors | None, str]"),
-        nb::arg("words"), nb::arg("gauges"), nb::arg("rhs").none(), nb::arg("tell"));
+        nb::sig("def run(words: list[str], gauges: dict[str, GaugeField], rhs: Spinors | None, guess: Spinors | None, "
+                "tell: collections.abc.Callable[[str, bool], None], after_trajectory: "
+                "collections.abc.Callable[[str], bool] | None) -> tuple[str, str, GaugeField | None, Spinors | None, "
+                "str]"),
+        nb::arg("words"), nb::arg("gauges"), nb::arg("rhs").none(), nb::arg("guess").none(), nb::arg("tell"),
+        nb::arg("after_trajectory").none());
+  nb::class_<SolverObject>(m, "OpenSolver", "An action on a gauge field, ready to solve.")
+      .def("solve", &solve_with,
+           nb::sig("def solve(self, rhs: Spinors, guess: Spinors | None, tell: collections.abc.Callable[[str, bool], "
+                   "None]) -> tuple[str, Spinors, str]"),
+           nb::arg("rhs"), nb::arg("guess").none(), nb::arg("tell"), "Its JSON, x with M x = b, and what failed.");
+  m.def("open_solver", &open_solver,
+        nb::sig("def open_solver(words: list[str], gauges: dict[str, GaugeField], tell: "
+                "collections.abc.Callable[[str, bool], None]) -> OpenSolver"),
+        nb::arg("words"), nb::arg("gauges"), nb::arg("tell"));
 }
 
 }  // namespace quarksmith::python

@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "apps/ranks.hpp"
+#include "python/expressions.hpp"
+#include "python/forces.hpp"
 #include "python/objects.hpp"
 #include "runtime/error.hpp"
 
@@ -31,11 +33,11 @@ std::size_t product(const std::vector<std::size_t>& shape) {
 
 template <class Object>
 Numbers lexicographic(const Object& object) {
-  const std::vector<std::size_t> shape = lexicographic_shape(object);
+  const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object));
   auto numbers = std::make_unique_for_overwrite<Complex64[]>(product(shape));
   {
     const Busy busy;
-    read(object, numbers.get());
+    read(numbers_of(object), numbers.get());
   }
   return array_of(std::move(numbers), shape);
 }
@@ -48,13 +50,14 @@ std::string text_of(const auto& shape) {
 
 template <class Object>
 void assign(Object& object, const GivenNumbers& numbers) {
-  const std::vector<std::size_t> shape = lexicographic_shape(object),
+  const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object)),
                                  found(numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim());
   if (found != shape)
     throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
                      " in lexicographic order; reshape it");
   const Busy busy;
-  write(object, numbers.data());
+  write(numbers_of(object), numbers.data());
+  if constexpr (std::is_same_v<Object, MomentumObject>) check(object);
 }
 
 /// The memory of an object, which lives as long as an array of it.
@@ -68,7 +71,7 @@ nb::object memory_of(nb::handle self, const MemoryView& view) {
 
 template <class Object>
 nb::object memory(nb::handle self) {
-  return memory_of(self, view_of(nb::cast<const Object&>(self)));
+  return memory_of(self, view_of(numbers_of(nb::cast<const Object&>(self))));
 }
 
 /// The buffer is that of the array, which NumPy and memoryview take it from.
@@ -128,6 +131,8 @@ void bind_field(nb::class_<Object>& c) {
 
 const Domain& domain_of_gauge(const GaugeObject& u) { return u.links.domain(); }
 const Domain& domain_of_spinors(const SpinorObject& f) { return f.field.domain(); }
+const Domain& domain_of_momenta(const MomentumObject& p) { return p.momenta.domain(); }
+int lanes_of_momenta(const MomentumObject& p) { return p.momenta.lanes(); }
 int lanes_of_gauge(const GaugeObject& u) { return u.links.lanes(); }
 int lanes_of_spinors(const SpinorObject& f) { return f.field.lanes(); }
 
@@ -183,7 +188,46 @@ void bind_gauge(nb::module_& m) {
             return d;
           },
           nb::sig("def averages(self) -> dict[str, float]"), "Averages of plaquettes and of Re tr U / N.");
+  c.def(
+      "moved",
+      [](const GaugeObject& u, const MomentumObject& p, double step) {
+        const Busy busy;
+        return moved(u, p, step);
+      },
+      nb::arg("momenta"), nb::arg("step"), "exp(step P) U");
+  c.def(
+      "copy",
+      [](const GaugeObject& u) {
+        const Busy busy;
+        return on_device(on_host(u), u.links.domain_pointer());
+      },
+      "Another field with the same numbers.");
   bind_field<GaugeObject, domain_of_gauge, lanes_of_gauge>(c);
+}
+
+void bind_momenta(nb::module_& m) {
+  nb::class_<MomentumObject> c(m, "Momenta", nb::type_slots(slots<MomentumObject>()),
+                               "Momenta of the links, P = i p_a T_a, in double precision on a device.");
+  c.def(
+      "__init__",
+      [](MomentumObject* self, const LatticeObject& lattice, std::optional<std::uint64_t> seed,
+         std::uint64_t trajectory) {
+        const Busy busy;
+        new (self)
+            MomentumObject(seed ? draw_momenta(lattice.domain, *seed, trajectory) : make_momenta(lattice.domain));
+      },
+      nb::arg("lattice"), nb::arg("seed") = nb::none(), nb::arg("trajectory") = 0,
+      "Zero, or with a seed as that trajectory of hmc draws them: p_a of variance 1.");
+  c.def_prop_ro(
+      "lattice", [](const MomentumObject& p) { return LatticeObject{p.momenta.domain_pointer()}; }, "Its lattice.");
+  c.def(
+      "kinetic",
+      [](const MomentumObject& p) {
+        const Busy busy;
+        return kinetic_energy(p);
+      },
+      "sum -tr P^2");
+  bind_field<MomentumObject, domain_of_momenta, lanes_of_momenta>(c);
 }
 
 void bind_spinors(nb::module_& m) {
@@ -260,6 +304,7 @@ void bind_errors(nb::module_& m) {
 void bind_objects(nb::module_& m) {
   bind_errors(m);
   bind_lattice(m);
+  bind_momenta(m);
   bind_gauge(m);
   bind_spinors(m);
   bind_source(m);
@@ -270,7 +315,10 @@ void bind_objects(nb::module_& m) {
 NB_MODULE(_quarksmith, m) {
   m.doc() = "Fields and commands of Quarksmith.";
   m.attr("version") = QUARKSMITH_VERSION;
+  m.attr("build_folder") = QUARKSMITH_BUILD_FOLDER;
   quarksmith::python::bind_objects(m);
   quarksmith::python::bind_calls(m);
+  quarksmith::python::bind_expressions(m);
+  quarksmith::python::bind_forces(m);
   quarksmith::apps::divide_processors(*quarksmith::Communicator::self(), false);
 }

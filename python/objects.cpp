@@ -6,8 +6,11 @@
 #include <map>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/ranks/communicator.hpp"
+#include "solvers/hmc/links.hpp"
+#include "solvers/hmc/noise.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
 
@@ -129,9 +132,9 @@ MemoryView view_of(const SpinorObject& f) {
           &f.field.device()};
 }
 
-MemoryView view_of(const GaugeObject& u) {
-  const int n = u.links.colours();
-  return {u.links.operand().data, shape_of(order_of(u.links), {}, {directions, n, n}), &u.links.domain().device()};
+MemoryView view_of(const LinkField& u) {
+  const int n = u.colours();
+  return {u.operand().data, shape_of(order_of(u), {}, {directions, n, n}), &u.domain().device()};
 }
 
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape) {
@@ -150,9 +153,9 @@ std::vector<std::size_t> lexicographic_shape(const SpinorObject& f) {
   return shape;
 }
 
-std::vector<std::size_t> lexicographic_shape(const GaugeObject& u) {
-  auto shape = axes_of(u.links.domain().lattice(), {});
-  const auto n = std::size_t(u.links.colours());
+std::vector<std::size_t> lexicographic_shape(const LinkField& u) {
+  auto shape = axes_of(u.domain().lattice(), {});
+  const auto n = std::size_t(u.colours());
   shape.insert(shape.end(), {directions, n, n});
   return shape;
 }
@@ -188,15 +191,45 @@ void write(SpinorObject& f, const Complex64* from) {
   }
 }
 
-void read(const GaugeObject& u, Complex64* to) {
-  const HostGauge links = download(u.links);
+void read(const LinkField& u, Complex64* to) {
+  const HostGauge links = download(u);
   std::copy_n(links.site.at(0), links.site.size() * links.site.each(), to);
 }
 
-void write(GaugeObject& u, const Complex64* from) {
-  const int each = directions * u.links.colours() * u.links.colours();
-  upload_each(u.links, [&](long long site, Complex64* to) { std::copy_n(from + site * each, each, to); });
-  u.links.changed();
+void write(LinkField& u, const Complex64* from) {
+  const int each = directions * u.colours() * u.colours();
+  upload_each(u, [&](long long site, Complex64* to) { std::copy_n(from + site * each, each, to); });
+  u.changed();
 }
+
+MomentumObject make_momenta(const DomainPointer& domain) {
+  HostGauge none(domain->lattice());
+  none.site.clear();
+  return {upload(none, domain, find_precision("double"), full_storage(3))};
+}
+
+MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory) {
+  if (trajectory >= GaussianNoise::most_trajectories)
+    throw UsageError(fmt::format("trajectory={}; use less than {}", trajectory, GaussianNoise::most_trajectories));
+  MomentumObject p = make_momenta(domain);
+  GaussianNoise(seed, trajectory).momenta(p.momenta);
+  return p;
+}
+
+double kinetic_energy(const MomentumObject& p) { return evaluate("algebra_norm2", {p.momenta})[0]; }
+
+GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
+  EvolvingLinks links(on_host(u), u.links.domain_pointer());
+  links.move(p.momenta, step);
+  return on_device(
+      [&] {
+        HostGauge end = download(links.field());
+        end.phase = u.phase;
+        return end;
+      }(),
+      u.links.domain_pointer());
+}
+
+void check(const MomentumObject& p) { require_momenta(download(p.momenta)); }
 
 }  // namespace quarksmith::python

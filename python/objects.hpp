@@ -41,6 +41,12 @@ struct GaugeObject {
   nb::object report = {};                   ///< of the call that has left it
 };
 
+/// Momenta of links: anti-Hermitian and traceless.
+struct MomentumObject {
+  LinkField momenta;
+  nb::object report = {};
+};
+
 /// Right-hand sides, quark fields or sources: all sites.
 struct SpinorObject {
   SpinorField field;
@@ -71,17 +77,34 @@ struct MemoryView {
   Device* device;
 };
 MemoryView view_of(const SpinorObject& f);
-MemoryView view_of(const GaugeObject& u);
+MemoryView view_of(const LinkField& u);
 /// The lexicographic number of the site in each place, -1: none.
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape);
 
 /// Axes of lexicographic arrays.
 std::vector<std::size_t> lexicographic_shape(const SpinorObject& f);
-std::vector<std::size_t> lexicographic_shape(const GaugeObject& u);
+std::vector<std::size_t> lexicographic_shape(const LinkField& u);
 void read(const SpinorObject& f, Complex64* to);
-void read(const GaugeObject& u, Complex64* to);
+void read(const LinkField& u, Complex64* to);
 void write(SpinorObject& f, const Complex64* from);
-void write(GaugeObject& u, const Complex64* from);
+void write(LinkField& u, const Complex64* from);
+/// What holds the numbers of an object.
+inline const SpinorObject& numbers_of(const SpinorObject& f) { return f; }
+inline SpinorObject& numbers_of(SpinorObject& f) { return f; }
+inline const LinkField& numbers_of(const GaugeObject& u) { return u.links; }
+inline LinkField& numbers_of(GaugeObject& u) { return u.links; }
+inline const LinkField& numbers_of(const MomentumObject& p) { return p.momenta; }
+inline LinkField& numbers_of(MomentumObject& p) { return p.momenta; }
+
+/// P = 0, or P = i p_a T_a with p_a of variance 1, as trajectory so and so of a run with this seed draws them.
+MomentumObject make_momenta(const DomainPointer& domain);
+MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory);
+/// sum -tr P^2
+double kinetic_energy(const MomentumObject& p);
+/// exp(step P) U
+GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step);
+/// \throws BadData they are not anti-Hermitian and traceless.
+void check(const MomentumObject& p);
 
 void bind_objects(nb::module_& m);
 void bind_calls(nb::module_& m);

@@ -33,94 +33,127 @@ nlohmann::ordered_json to_json(const SolveReport& r) {
   return j;
 }
 
-/// One call of solve.
-class Solve {
+/// A solver with the options of one call.
+class OpenSolver final : public KeptSolver {
  public:
-  Solve(const SolveOptions& o, const CLI::App& command, SolveJob& job)
-      : o_(o),
-        job_(job),
-        named_(apps::open_gauge(o.action.gauge, o.action.lattice, o.common)),
-        choice_(o.action.choose(command, named_.gauge, o.common)),
-        settings_(o.choices.settings(command, named_.gauge, choice_.action, o.common)),
-        domain_(domain()) {
+  /// \param domain of right-hand sides; null: as a solver on the device of --device has it.
+  OpenSolver(std::shared_ptr<const SolveOptions> options, const CLI::App& command, const DomainPointer& domain)
+      : options_(std::move(options)),
+        o_(*options_),
+        named_(apps::open_gauge(o_.action.gauge, o_.action.lattice, o_.common)),
+        choice_(o_.action.choose(command, named_.gauge, o_.common)),
+        settings_(o_.choices.settings(command, named_.gauge, choice_.action, o_.common)),
+        domain_(fitting(domain ? domain : domain_of(named_.gauge.lattice, "auto"))) {
     if (choice_.masses.size() > 1)
       throw UsageError(fmt::format("solve takes one mass, not {}; call it for each, or propagator for all of them",
                                    choice_.masses.size()));
-    settings_.method = method_of(o.solver.empty() ? choice_.solver : o.solver);
-    settings_.precision = o.precision;
+    settings_.method = method_of(o_.solver.empty() ? choice_.solver : o_.solver);
+    settings_.precision = o_.precision;
     settings_.options.observer = [](int, double) { apps::look_for_signals(); };
-    if (o.deflate.given())
-      settings_.deflation = o.deflate.make(choice_, named_.gauge, domain_, settings_, o.choices.even_odd, o.common,
-                                           apps::look_for_signals);
+    settings_.from_guess = !o_.deflate.given() && choice_.action.slices() == 1;
+    if (o_.deflate.given())
+      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common,
+                                            apps::look_for_signals);
+    solver_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings_);
+    apps::tell(solver_->link_deviation(), settings_, o_.common);
   }
 
-  void operator()() {
-    const Solver solver(choice_.action, named_.gauge, domain_, settings_);
-    apps::tell(solver.link_deviation(), settings_, o_.common);
-    const SpinorField& b = job_.b->field;
-    job_.x.emplace(SpinorObject{b.like(), &solver.basis()});
-    const int width = o_.batch > 0 ? o_.batch : apps::columns_at_once(solver, choice_.action, b.rhs(), o_.common);
+  Solved solve(const SpinorObject& rhs, const SpinorObject* guess) const override {
+    const SpinorField& b = rhs.field;
+    check(rhs, "rhs");
+    if (guess != nullptr) check_guess(*guess, b);
+    Solved solved{SpinorObject{b.like(), &solver_->basis()}, {}};
+    SpinorField& x = solved.x.field;
+    if (guess != nullptr)
+      move_columns(*guess, solved.x);
+    else
+      x.fill(0);
+    const int width = o_.batch > 0 ? o_.batch : apps::columns_at_once(*solver_, choice_.action, b.rhs(), o_.common);
     std::vector<SolveReport> reports;
     for (int first = 0; first < b.rhs(); first += width) {
       const int count = std::min(width, b.rhs() - first);
-      for (SolveReport& r : solve(solver, first, count)) reports.push_back(std::move(r));
+      for (SolveReport& r : solve(rhs, solved.x, first, count)) reports.push_back(std::move(r));
     }
     apps::tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
-    tell(reports);
+    solved.failure = tell(reports);
+    return solved;
   }
 
  private:
-  /// That of b, or one for longer hops. \throws UsageError b is of another lattice, or of other quarks.
-  DomainPointer domain() const {
-    const SpinorField& b = job_.b->field;
+  /// For right-hand sides of these quarks. \throws UsageError they are of another lattice, or of other quarks.
+  void check(const SpinorObject& given, const char* name) const {
+    const SpinorField& b = given.field;
     const Action& action = choice_.action;
     if (b.domain().lattice() != named_.gauge.lattice)
-      throw WrongLattice(fmt::format("rhs is of lattice {}, the links of {}; take both of one",
+      throw WrongLattice(fmt::format("{} is of lattice {}, the links of {}; take both of one", name,
                                      b.domain().lattice().text(), named_.gauge.lattice.text()));
     if (b.spins() != action.spins())
-      throw UsageError(fmt::format("rhs has spins={}, quarks of action {} have {}; make it with spins={}", b.spins(),
-                                   action.name(), action.spins(), action.spins()));
-    if (b.domain().reach() >= action.reach()) return b.domain_pointer();
-    return std::make_shared<Domain>(b.domain().lattice(), b.domain().device_pointer(),
-                                    b.domain().communicator_pointer(), action.reach());
+      throw UsageError(fmt::format("{} has spins={}, quarks of action {} have {}; make it with spins={}", name,
+                                   b.spins(), action.name(), action.spins(), action.spins()));
+  }
+  void check_guess(const SpinorObject& guess, const SpinorField& b) const {
+    check(guess, "guess");
+    if (guess.field.rhs() != b.rhs())
+      throw UsageError(
+          fmt::format("guess has {} right-hand sides, rhs has {}; give one for each", guess.field.rhs(), b.rhs()));
+    if (!settings_.from_guess)
+      throw UsageError(o_.deflate.given()
+                           ? "guess and deflate both begin a solve; leave one of them out"
+                           : fmt::format("guess: solves of action {} are of {} slices, which a quark field does not "
+                                         "hold; leave it out",
+                                         choice_.action.name(), choice_.action.slices()));
+  }
+  /// That domain, or one of its lattice for longer hops.
+  DomainPointer fitting(const DomainPointer& domain) const {
+    const Action& action = choice_.action;
+    if (domain->lattice() != named_.gauge.lattice)
+      throw WrongLattice(fmt::format("rhs is of lattice {}, the links of {}; take both of one",
+                                     domain->lattice().text(), named_.gauge.lattice.text()));
+    if (domain->reach() >= action.reach()) return domain;
+    return std::make_shared<Domain>(domain->lattice(), domain->device_pointer(), domain->communicator_pointer(),
+                                    action.reach());
   }
 
-  std::vector<SolveReport> solve(const Solver& solver, int first, int count) {
-    SpinorObject& x = *job_.x;
-    const SpinorObject given{job_.b->field.columns(first, count), job_.b->basis};
+  std::vector<SolveReport> solve(const SpinorObject& b, SpinorObject& x, int first, int count) const {
+    const SpinorObject given{b.field.columns(first, count), b.basis};
     SpinorObject to{x.field.columns(first, count), x.basis};
     if (alike(given.field.domain(), *domain_) && given.basis == to.basis)
-      return solver.solve_sources(to.field, given.field);
-    const auto fitting = [&] {
-      return SpinorObject{SpinorField(domain_, find_precision("double"), Subset::full, count, given.field.components()),
-                          x.basis};
+      return solver_->solve_sources(to.field, given.field);
+    const auto fitting = [&](const SpinorObject& from) {
+      SpinorObject made{SpinorField(domain_, find_precision("double"), Subset::full, count, from.field.components()),
+                        x.basis};
+      move_columns(from, made);
+      return made;
     };
-    SpinorObject source = fitting(), quark = fitting();
-    move_columns(given, source);
-    std::vector<SolveReport> reports = solver.solve_sources(quark.field, source.field);
+    SpinorObject source = fitting(given), quark = fitting(to);
+    std::vector<SolveReport> reports = solver_->solve_sources(quark.field, source.field);
     move_columns(quark, to);
     return reports;
   }
 
-  void tell(const std::vector<SolveReport>& reports) {
+  /// Tells what was done; returns what failed.
+  std::string tell(const std::vector<SolveReport>& reports) const {
+    std::string failure;
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (std::size_t n = 0; n < reports.size(); ++n) {
       const SolveReport& r = reports[n];
       all.push_back(to_json(r));
-      if (!r.converged && job_.failure.empty())
-        job_.failure =
+      if (!r.converged && failure.empty())
+        failure =
             fmt::format("right-hand side {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}",
                         n, r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, python_names));
     }
     o_.common.write_json({{"solves", all}, {"provenance", apps::to_json(choice_.provenance)}});
+    return failure;
   }
 
+  std::shared_ptr<const SolveOptions> options_;
   const SolveOptions& o_;
-  SolveJob& job_;
   apps::NamedGauge named_;
   apps::ActionChoice choice_;
   SolveSettings settings_;
   DomainPointer domain_;
+  std::unique_ptr<Solver> solver_;
 };
 
 void check(const SolveOptions& o, const CLI::App& command) {
@@ -147,7 +180,11 @@ void add_solve(CLI::App& app, SolveJob& job) {
   o->common.add_to(*c, 0);
   c->callback([o, c, &job] {
     check(*o, *c);
-    Solve(*o, *c, job)();
+    auto solver = std::make_unique<OpenSolver>(o, *c, job.b != nullptr ? job.b->field.domain_pointer() : job.domain);
+    if (job.b != nullptr)
+      job.solved = solver->solve(*job.b, job.guess);
+    else
+      job.kept = std::move(solver);
   });
 }
 

@@ -8,16 +8,29 @@ from typing import Any
 HEAD = '''"""A function for each command."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ._quarksmith import GaugeField, Spinors
-from .calls import Report
+from .calls import Eigenvectors, Report
+from .table import Command
 
 Text = str | os.PathLike[str]
+TABLE: dict[str, Command]
+
+def refresh() -> None:
+    """Reads the table anew, where an action was added: its parameters are options."""
+    ...
+
 Values = Text | complex | Sequence[float] | Sequence[complex] | Sequence[str]
 '''
-LEAVES = {"gauge": "GaugeField", "quarks": "Spinors", "report": "Report"}
+GIVEN = {
+    "rhs": "Spinors",
+    "guess": "Spinors",
+    "on_trajectory": "Callable[[dict[str, Any]], object]",
+}
+"""What calls take besides options."""
+LEAVES = {"gauge": "GaugeField", "quarks": "Spinors", "report": "Report", "eigenvectors": "Eigenvectors"}
 
 
 def type_of(option: Any) -> str:
@@ -40,7 +53,7 @@ def stub(command: Any) -> str:
         if p.kind is p.KEYWORD_ONLY and not named:
             lines.append("    *,")
             named = True
-        kind = type_of(options[name]) if name in options else "Spinors"
+        kind = type_of(options[name]) if name in options else GIVEN[name]
         if name in ("gauge", "in_"):
             kind = "GaugeField | Text"
         if p.default is p.empty:
@@ -57,8 +70,8 @@ def main(package: Path) -> None:
     sys.path.insert(0, str(package.parent))
     from quarksmith.commands import TABLE
 
-    names = "\n".join(f'    "{c.name}",' for c in TABLE)
-    text = f"{HEAD}\n__all__ = [\n{names}\n]\n\n" + "\n".join(stub(c) for c in TABLE)
+    names = "\n".join(f'    "{name}",' for name in TABLE)
+    text = f"{HEAD}\n__all__ = [\n{names}\n]\n\n" + "\n".join(stub(c) for c in TABLE.values())
     (package / "commands.pyi").write_text(text)
     (package / "py.typed").write_text("")
     arguments = ["-m", "quarksmith._quarksmith", "-o", str(package / "_quarksmith.pyi")]
@@ -69,5 +82,14 @@ def main(package: Path) -> None:
     module.write_text(module.read_text().replace(device, f"{device}\n{buffer}"))
 
 
+def record(package: Path) -> None:
+    """Writes what an installed package keeps of its build, beside the package."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from generator.emit.build import RECORD, read_build, write_record
+
+    write_record(read_build(package.parents[1]), package.parent / RECORD)
+
+
 if __name__ == "__main__":
     main(Path(sys.argv[1]).absolute())
+    record(Path(sys.argv[1]).absolute())

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "runtime/fields/lattice.hpp"
@@ -200,8 +201,22 @@ struct RefusedAction {
   std::string_view name, why;
 };
 
-/// All actions that can be solved for.
+/// What a library of actions holds that was compiled for this build (generator/emit/actions_module.py).
+struct ActionModule {
+  /// Changes with the records; a library of another layout is refused.
+  static constexpr int current_layout =
+      int((sizeof(ActionInfo) * 64 + sizeof(LinkLaunch)) * 64 + sizeof(ActionParameter));
+  int layout;
+  std::span<const ActionInfo> actions;
+};
+
+/// All actions that can be solved for: those built in, and those added. A table that it has given stays as it was.
 std::span<const ActionInfo> actions();
+/// Those of generated/actions.cpp.
+std::span<const ActionInfo> built_actions();
+/// Adds the actions of a library; one takes the place of another of its name that was added before.
+/// \throws Error it is not what was built, of another version, or has an action with the name of one that is built in.
+void add_actions(const std::string& file);
 /// Statements that make links in place of those of a configuration.
 std::span<const ActionInfo> stated_smearings();
 /// Statements that the generator refused, with its message.

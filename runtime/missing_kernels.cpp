@@ -98,9 +98,20 @@ class Compiled {
   /// Null if there is none.
   const Kernel* find(std::string_view table, const KernelQuery& q) {
     const std::lock_guard lock(mutex_);
-    for (const KernelModule* module : modules_)
-      if (const Kernel* k = try_find(kernels_in(module->kernels, table), q)) return k;
+    const auto first = first_.find(q.operation);
+    for (std::size_t n = modules_.size(), end = first == first_.end() ? 0 : first->second; n-- > end;)
+      if (const Kernel* k = try_find(kernels_in(modules_[n]->kernels, table), q)) return k;
     return nullptr;
+  }
+  void add(const std::string& file) {
+    const KernelModule& module = load_module(file);
+    const std::lock_guard lock(mutex_);
+    modules_.push_back(&module);
+  }
+  void forget(const std::vector<std::string>& operations) {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& operation : operations) first_[operation] = modules_.size();
+    failures_.clear();
   }
   /// Why one alone cannot be compiled; empty if that was not tried, or worked.
   std::string failure(const Row& row) {
@@ -121,7 +132,8 @@ class Compiled {
 
  private:
   std::mutex mutex_;
-  std::vector<const KernelModule*> modules_;
+  std::vector<const KernelModule*> modules_;                    // later ones first
+  std::map<std::string, std::size_t, std::less<>> first_ = {};  // of the modules that count for an operation
   std::map<Row, std::string> failures_;
 };
 
@@ -160,10 +172,13 @@ const Kernel& stand_in(std::span<const Kernel> kernels, const KernelQuery& q) {
 }
 
 thread_local KernelRehearsal* innermost = nullptr;
-thread_local std::vector<Row>* gathered = nullptr;  // by a rehearsal that is under way
-thread_local bool lacking = false;                  // one that it asked for is missing
+thread_local std::vector<Row>* rows_gathered = nullptr;  // by a rehearsal that is under way
+thread_local bool lacking = false;                       // one that it asked for is missing
 
 }  // namespace
+
+void use_kernels(const std::string& file) { compiled().add(file); }
+void forget_kernels(const std::vector<std::string>& operations) { compiled().forget(operations); }
 
 KernelRehearsal::KernelRehearsal(std::function<void()> rehearse) : rehearse_(std::move(rehearse)), outer_(innermost) {
   innermost = this;
@@ -172,18 +187,18 @@ KernelRehearsal::~KernelRehearsal() { innermost = outer_; }
 
 bool KernelRehearsal::finds_all(const std::function<void()>& rehearse) {
   std::vector<Row> rows;
-  std::vector<Row>* const outer = std::exchange(gathered, &rows);
+  std::vector<Row>* const outer = std::exchange(rows_gathered, &rows);
   lacking = false;
   try {
     rehearse();
   } catch (const std::exception&) {
     lacking = true;
   }
-  gathered = outer;
+  rows_gathered = outer;
   return !std::exchange(lacking, true);
 }
 
-bool KernelRehearsal::under_way() { return gathered != nullptr; }
+bool KernelRehearsal::under_way() { return rows_gathered != nullptr; }
 
 void KernelRehearsal::run() {
   for (const KernelRehearsal* work = innermost; work != nullptr; work = work->outer_) {
@@ -204,13 +219,14 @@ const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
   lacking = true;
   std::string reason = compiled().failure(rows[0]);
   if (KernelRehearsal::under_way()) {
-    if (reason.empty() && std::ranges::find(*gathered, rows[0]) == gathered->end()) gathered->push_back(rows[0]);
+    if (reason.empty() && std::ranges::find(*rows_gathered, rows[0]) == rows_gathered->end())
+      rows_gathered->push_back(rows[0]);
     return stand_in(kernels, q);
   }
   if (!reason.empty()) throw missing(rows, reason);
-  gathered = &rows;
+  rows_gathered = &rows;
   KernelRehearsal::run();
-  gathered = nullptr;
+  rows_gathered = nullptr;
   reason = compiled().compile(rows);
   if (!reason.empty() && rows.size() > 1) {  // of one alone the reason is its own
     rows.resize(1);

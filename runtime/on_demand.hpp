@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,18 @@ struct OnDemand {
 /// they are compiled (all devices of the build get them). \throws UsageError QUARKSMITH_ON_DEMAND is neither on nor
 /// off; Error a signal ended it.
 OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set);
+
+/// The same by other means, if they are there: without an answer kernels are compiled as above.
+using Compiler =
+    std::function<std::optional<OnDemand>(const std::vector<std::string>& rows, std::string_view instruction_set)>;
+/// From now on kernels are compiled so: by the generator of a program that has it in its own process.
+void compile_with(Compiler compiler);
+
+/// Kernels of a library take the place of those that were compiled before.
+/// \throws Error it is not what was built, or of another version.
+void use_kernels(const std::string& file);
+/// Kernels of these operations that were compiled so far are looked for no more: their formulas have changed.
+void forget_kernels(const std::vector<std::string>& operations);
 
 /// The kernels of a library that was compiled for this build.
 /// \throws Error it is not what was built, or of another version.

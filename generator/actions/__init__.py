@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from generator.errors import ExpressionError
-from generator.language import Action
-from generator.language.place import Place, at_their_line
+from ..alias import called_generator
+from ..errors import ExpressionError
+from ..language import Action
+from ..language.place import Place, at_their_line
 
 
 def _found() -> tuple[dict[str, Action], dict[str, str]]:
@@ -16,7 +17,7 @@ def _found() -> tuple[dict[str, Action], dict[str, str]]:
     wrong = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
         try:
-            with at_their_line(Place(f"{__path__[0]}/{module}.py", 1)):
+            with called_generator(), at_their_line(Place(f"{__path__[0]}/{module}.py", 1)):
                 values = list(vars(importlib.import_module(f"{__name__}.{module}")).values())
         except ExpressionError as error:
             wrong[module] = str(error)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from generator.language import Fermion, Links, Real, action, adj, directions, gamma, parameter, shift
+from ..language import Fermion, Links, Real, action, adj, directions, gamma, parameter, shift
 
 Corner = tuple[int, ...]
 """-1, 0 or 1 along each direction."""

@@ -1,8 +1,8 @@
 """Wilson fermions with the clover term."""
 
-from generator.actions.wilson import Wilson
-from generator.language import Fermion, Links, Real, action, parameter, sigma, spelling, time
-from generator.language.gauge import PLANES, field_strength
+from ..language import Fermion, Links, Real, action, parameter, sigma, spelling, time
+from ..language.gauge import PLANES, field_strength
+from .wilson import Wilson
 
 
 @action

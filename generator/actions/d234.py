@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from generator.language import (
+from ..language import (
     Direction,
     Fermion,
     Links,

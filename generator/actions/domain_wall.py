@@ -1,7 +1,7 @@
 """Domain-wall fermions and their Moebius form."""
 
-from generator.actions.wilson import Wilson
-from generator.language import Fermion, Links, Real, action, gamma5, parameter, s, shift
+from ..language import Fermion, Links, Real, action, gamma5, parameter, s, shift
+from .wilson import Wilson
 
 
 @action

@@ -1,6 +1,6 @@
 """The covariant Laplace operator on Dirac spinors."""
 
-from generator.language import Direction, Fermion, Links, action, adj, directions, shift, space
+from ..language import Direction, Fermion, Links, action, adj, directions, shift, space
 
 
 @action

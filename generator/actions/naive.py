@@ -1,6 +1,6 @@
 """Naive fermions with a chemical potential."""
 
-from generator.language import (
+from ..language import (
     Direction,
     Fermion,
     Links,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from generator.language import (
+from ..language import (
     Direction,
     Links,
     Matrices,
@@ -19,8 +19,8 @@ from generator.language import (
     t,
     time,
 )
-from generator.language.gauge import line, others, staple
-from generator.language.graph import Node
+from ..language.gauge import line, others, staple
+from ..language.graph import Node
 
 
 @action

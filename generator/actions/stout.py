@@ -1,7 +1,7 @@
 """Stout links, which any action can be given in place of those of a configuration."""
 
-from generator.language import Direction, Links, Real, action, adj, directions, exp, parameter, space, ta
-from generator.language.gauge import staples
+from ..language import Direction, Links, Real, action, adj, directions, exp, parameter, space, ta
+from ..language.gauge import staples
 
 
 @action

@@ -1,8 +1,8 @@
 """Twisted-mass quarks: one flavour or two, with and without the clover term."""
 
-from generator.actions.clover import Clover
-from generator.actions.wilson import Wilson
-from generator.language import Fermion, Links, Real, action, gamma5, parameter, tau
+from ..language import Fermion, Links, Real, action, gamma5, parameter, tau
+from .clover import Clover
+from .wilson import Wilson
 
 
 @action

@@ -1,6 +1,6 @@
 """Wilson fermions, isotropic or anisotropic."""
 
-from generator.language import (
+from ..language import (
     ABOVE_ZERO,
     Direction,
     Fermion,

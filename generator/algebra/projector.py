@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.algebra.gamma import TOLERANCE, Matrix, snap
+from .gamma import TOLERANCE, Matrix, snap
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from generator.cpp.expressions import statements_of
-from generator.cpp.names import cpp_name
-from generator.language.formula import Definition
-from generator.lower.propagators import gamma_products
+from ..language.formula import Definition
+from ..lower.propagators import gamma_products
+from .expressions import statements_of
+from .names import cpp_name
 
 FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out", *(f"more[{n}]" for n in range(4)))
 """Members of runtime/kernels/arguments.hpp that hold fields."""

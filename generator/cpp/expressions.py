@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import Basis, snap
-from generator.algebra.su3 import Storage
-from generator.language.printed import literal
+from ..algebra.gamma import Basis, snap
+from ..algebra.su3 import Storage
+from ..language.printed import literal
 
 
 def colours_argument(colours: int) -> str:

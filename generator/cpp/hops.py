@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.cpp.expressions import accumulation, combination
-from generator.lower.hopping import DIRECTION_NAMES, HoppingForm
-from generator.lower.hops import Hop
+from ..lower.hopping import DIRECTION_NAMES, HoppingForm
+from ..lower.hops import Hop
+from .expressions import accumulation, combination
 
 
 def hop_list(hops: Sequence[Hop]) -> str:

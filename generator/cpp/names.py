@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from generator.language.graph import NAMES
+from ..language.graph import NAMES
 
 _RESERVED = re.compile(r"[sv]\d+|at_.*|.*_")
 _TAKEN = frozenset(

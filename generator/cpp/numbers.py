@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from generator.errors import ExpressionError
-from generator.language.graph import Node
-from generator.language.printed import literal
-from generator.lower.numbers import LEVELS, Product, collected, written
+from ..errors import ExpressionError
+from ..language.graph import Node
+from ..language.printed import literal
+from ..lower.numbers import LEVELS, Product, collected, written
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _FUNCTIONS = {"exp": "std::exp({})", "adj": "std::conj({})", "re": "Value({}.real())", "im": "Value({}.imag())"}

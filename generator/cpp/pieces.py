@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from generator.cpp.names import cpp_direction
-from generator.language.graph import NAMES
-from generator.lower.values import Displacement
+from ..language.graph import NAMES
+from ..lower.values import Displacement
+from .names import cpp_direction
 
 
 def operand(code: str) -> str:

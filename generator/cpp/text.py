@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from generator.algebra.gamma import Basis
-from generator.cpp.expressions import colours_argument, combination
-from generator.cpp.names import cpp_direction, cpp_name
-from generator.cpp.pieces import is_chain, operand, suffix, walked
-from generator.language.graph import NAMES
-from generator.language.printed import literal
-from generator.language.symbols import PROPAGATORS, SPINORS
-from generator.lower.propagators import Partner, Spin
-from generator.lower.size import first_sum, is_cheap
-from generator.lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+from ..algebra.gamma import Basis
+from ..language.graph import NAMES
+from ..language.printed import literal
+from ..language.symbols import PROPAGATORS, SPINORS
+from ..lower.propagators import Partner, Spin
+from ..lower.size import first_sum, is_cheap
+from ..lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+from .expressions import colours_argument, combination
+from .names import cpp_direction, cpp_name
+from .pieces import is_chain, operand, suffix, walked
 
 LONGEST = 72
 """An expression longer than this gets a name."""

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from generator.cpp.numbers import is_one, number_function
-from generator.emit.link_table import Numbers, program_rows
-from generator.emit.words import formula, site_numbers, weight
-from generator.language import Action, Option, Parameter, Spelling
-from generator.language.printed import literal
-from generator.lower.hopping import same_hops
-from generator.lower.numbers import Product
-from generator.lower.paths import PathFields
-from generator.lower.record import Lowered
-from generator.operators import OPERATORS, RECORDS, REFUSED
-from generator.operators.blocks import pattern_of
-from generator.operators.quark_forces import force_paths
-from generator.operators.stated import same_steps
-from generator.site_term import site_term_of
+from ..cpp.numbers import is_one, number_function
+from ..language import Action, Option, Parameter, Spelling
+from ..language.printed import literal
+from ..lower.hopping import same_hops
+from ..lower.numbers import Product
+from ..lower.paths import PathFields
+from ..lower.record import Lowered
+from ..operators import OPERATORS, RECORDS, REFUSED
+from ..operators.blocks import pattern_of
+from ..operators.quark_forces import force_paths
+from ..operators.stated import same_steps
+from ..site_term import site_term_of
+from .link_table import Numbers, program_rows
+from .words import formula, site_numbers, weight
 
 MOST_COLUMNS = 90
 """Of a row, indented by as much as 20."""
@@ -79,6 +79,7 @@ def action_table() -> dict[str, Any]:
         "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
         "smearings": [smearing_row(r) for r in smearings],
         "refused": refused,
+        "module": False,
     }
 
 

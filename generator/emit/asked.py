@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator.emit.ondemand import (
+from ..include import support
+from ..spec import KernelSpec
+from .build import Build
+from .ondemand import (
     PROCESSORS,
-    Build,
     CompileError,
     compile_planned,
     discard,
     plan_module,
     run_tests,
 )
-from generator.include import support
-from generator.spec import KernelSpec
 
 
-def compile_asked(specs: Sequence[KernelSpec], build: Build) -> list[Path]:
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
+def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str], None] = _print) -> list[Path]:
     """A module of each kernel, compiled and tested side by side where the cache lacks it.
 
     One line tells which before, and one how it went after; both are passed on by the program.
@@ -32,13 +36,13 @@ def compile_asked(specs: Sequence[KernelSpec], build: Build) -> list[Path]:
     planned = [plan_module([spec, *_for_tests(spec, build)], build) for spec in specs]
     new = [p for p in planned if not p.module.is_file()]
     if new:
-        print(f"compiling {', '.join(s.name for s, p in zip(specs, planned, strict=True) if p in new)}", flush=True)
+        tell(f"compiling {', '.join(s.name for s, p in zip(specs, planned, strict=True) if p in new)}")
     with ThreadPoolExecutor(len(planned)) as pool:
         modules = [module for module, _ in pool.map(lambda p: compile_planned(p, build), planned)]
     if new:
         how = f"compiled for {' and '.join(build.devices)} in {time.monotonic() - start:.1f} s"
         tested = _test([(p.module, s) for s, p in zip(specs, planned, strict=True) if p in new], build)
-        print(f"done: {len(new)} kernel{'s'[: len(new) > 1]} {how}; {tested}")
+        tell(f"done: {len(new)} kernel{'s'[: len(new) > 1]} {how}; {tested}")
     return modules
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from generator.emit.harness import harness
-from generator.emit.render import body_path, exists_on, render, render_files, render_group
-from generator.errors import SpecError
-from generator.operators import kernel
-from generator.profile import Profile
-from generator.shapes import SHAPES
-from generator.spec import KernelSpec
-from generator.targets import TARGETS, Target
+from ..errors import SpecError
+from ..folders import ROOT
+from ..operators import kernel
+from ..profile import Profile
+from ..shapes import SHAPES
+from ..spec import KernelSpec
+from ..targets import TARGETS, Target
+from .harness import harness
+from .render import body_path, exists_on, render, render_files, render_group
 
-ROOT = Path(__file__).parents[2]
 HEADERS = (
     "algorithm",
     "array",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from generator.emit.render import render
-from generator.language.printed import literal
-from generator.spec import KernelSpec
-from generator.targets import Target
+from ..language.printed import literal
+from ..spec import KernelSpec
+from ..targets import Target
+from .render import render
 
 BACK_WEIGHT = 0.8
 """Of backward hops besides forward ones, where an operator distinguishes them."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from generator.cpp.numbers import number_function
-from generator.lower.program import Launch, product
-from generator.lower.record import Lowered
-from generator.operators.programs import core_name, is_loop
+from ..cpp.numbers import number_function
+from ..lower.program import Launch, product
+from ..lower.record import Lowered
+from ..operators.programs import core_name, is_loop
 
 _HOW = {True: "sets", False: "adds"}
 

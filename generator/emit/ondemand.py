@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -19,16 +18,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from generator.emit.registry import registry_data
-from generator.emit.render import render, render_files, render_group
-from generator.emit.tables import tables
-from generator.emit.write import write_if_changed
-from generator.errors import SpecError
-from generator.include import support
-from generator.spec import KernelSpec
-from generator.targets import HOST, TABLES, Target
+from ..folders import ROOT
+from ..include import support
+from ..spec import KernelSpec
+from ..targets import HOST, TABLES, Target
+from .build import Build
+from .registry import registry_data
+from .render import render, render_files, render_group
+from .tables import tables
+from .write import write_if_changed
 
-ROOT = Path(__file__).parents[2]
 PROCESSORS = len(os.sched_getaffinity(0))
 _compilers = threading.BoundedSemaphore(PROCESSORS)
 """So many run side by side, of however many modules."""
@@ -36,94 +35,6 @@ _compilers = threading.BoundedSemaphore(PROCESSORS)
 
 class CompileError(RuntimeError):
     """A compiler refused a rendered file; the message is its own."""
-
-
-@dataclass(frozen=True)
-class Build:
-    """The build whose programs will load the module.
-
-    Attributes:
-        folder: where it lies.
-        commands: table (generator/targets.py) -> compiler and flags as the build uses them.
-        kernels: names of those that it holds already.
-        tables: those for which modules are compiled.
-    """
-
-    folder: Path
-    commands: dict[str, list[str]]
-    kernels: frozenset[str]
-    tables: tuple[str, ...] = tuple(TABLES)
-
-    @property
-    def devices(self) -> list[str]:
-        """Kinds of devices that the build computes on."""
-        return list(dict.fromkeys(TABLES[table].name for table in TABLES if table in self.commands))
-
-    @property
-    def has_tests(self) -> bool:
-        """Whether its tests were built."""
-        return (self.folder / "bin" / "quarksmith_tests").is_file()
-
-    @property
-    def cache(self) -> Path:
-        """Where modules are kept: in its folder, or with the user where that cannot be written."""
-        if not self.folder.exists() or os.access(self.folder, os.W_OK):
-            return self.folder / "kernels"
-        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        if not base.is_absolute():  # the specification says to ignore such
-            base = Path.home() / ".cache"
-        return base / "quarksmith" / "kernels"
-
-    @property
-    def compiled(self) -> list[str]:
-        """Tables that modules hold."""
-        return [name for name in TABLES if name in self.commands and name in self.tables]
-
-    @property
-    def host_tables(self) -> list[str]:
-        """Those of the host's processors, one for each instruction set."""
-        return [table for table in HOST.tables if table in self.commands]
-
-    @property
-    def host(self) -> list[str]:
-        """Compiler and flags of kernels for the host, those of its first instruction set."""
-        return self.commands[self.host_tables[0]]
-
-
-def read_build(folder: Path) -> Build:
-    """What the build system recorded of a build.
-
-    Raises:
-        SpecError: the folder holds no finished configuration.
-    """
-    record, suffix = folder / "compile_commands.json", ""
-    if not record.is_file():  # a profile beside the one of a build lies in a folder of that build
-        record, suffix = folder.parent / "compile_commands.json", f"-{folder.name}"
-    if not record.is_file():
-        raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
-    commands: dict[str, list[str]] = {}
-    names: set[str] = set()
-    for entry in json.loads(record.read_text()):
-        words = shlex.split(entry["command"])
-        output = words[words.index("-o") + 1]
-        spaces = ((table, target.tables[table]) for table, target in TABLES.items())
-        table = next((t for t, space in spaces if f"/quarksmith_{space}{suffix}.dir/" in output), None)
-        if table is not None:
-            commands.setdefault(table, _flags(words))
-        if entry["file"].endswith(f"{HOST.name}/registry.cpp") and table is not None:
-            names |= set(re.findall(r'^    kernel\("(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
-    if not commands:
-        raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
-    return Build(folder, commands, frozenset(names))
-
-
-def _flags(words: Sequence[str]) -> list[str]:
-    """A recorded command without its launcher and files."""
-    kept = [w for w in words if not re.fullmatch(r"env|CCACHE_\w+=.*|.*ccache", w)]
-    for option in ("-o", "-c"):
-        at = kept.index(option)
-        del kept[at : at + 2]
-    return kept
 
 
 @contextlib.contextmanager

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generator.language.printed import literal
-from generator.spec import KernelSpec
-from generator.targets import Target
+from ..language.printed import literal
+from ..spec import KernelSpec
+from ..targets import Target
 
 NO_VARIANTS: Mapping[str, KernelSpec] = {}
 

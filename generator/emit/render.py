@@ -10,23 +10,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import jinja2
 
-from generator.algebra.su3 import STORAGES, Storage, full_storage
-from generator.cpp.expressions import frame_text, storage_text
-from generator.emit.action_table import action_table
-from generator.emit.registry import NO_VARIANTS, halo_arguments, order_of, registry_data
-from generator.emit.tables import tables
-from generator.language.printed import literal
-from generator.operators.coarse import COARSE_HEADERS
-from generator.profile import Profile
-from generator.spec import KernelSpec
-from generator.targets import TARGETS, Target
+from ..algebra.su3 import STORAGES, Storage, full_storage
+from ..cpp.expressions import frame_text, storage_text
+from ..folders import ROOT
+from ..language.printed import literal
+from ..operators.coarse import COARSE_HEADERS
+from ..profile import Profile
+from ..spec import KernelSpec
+from ..targets import TARGETS, Target
+from .action_table import action_table
+from .registry import NO_VARIANTS, halo_arguments, order_of, registry_data
+from .tables import tables
 
-TEMPLATES = Path(__file__).parents[2] / "templates"
+TEMPLATES = ROOT / "templates"
 _HEADERS = (
     *("expression_site", "propagator", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
     *COARSE_HEADERS,

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import BASES, Basis
-from generator.algebra.su3 import STORAGES
-from generator.epilogue import EPILOGUES
-from generator.language.printed import literal
-from generator.precision import PRECISIONS, Precision
-from generator.spec import KernelSpec
+from ..algebra.gamma import BASES, Basis
+from ..algebra.su3 import STORAGES
+from ..epilogue import EPILOGUES
+from ..language.printed import literal
+from ..precision import PRECISIONS, Precision
+from ..spec import KernelSpec
 
 
 def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from generator.language.graph import text
-from generator.lower.fifth import FifthForm
-from generator.lower.hopping import DIRECTION_NAMES
-from generator.lower.numbers import Product, printed_sum
-from generator.lower.record import Lowered
-from generator.lower.site import SiteForm
+from ..language.graph import text
+from ..lower.fifth import FifthForm
+from ..lower.hopping import DIRECTION_NAMES
+from ..lower.numbers import Product, printed_sum
+from ..lower.record import Lowered
+from ..lower.site import SiteForm
 
 MOST_CHARACTERS = 600
 """Of a formula: the whole one heads the body of its kernel."""

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from generator.targets import TARGETS
+from ..targets import TARGETS
 
 READ = ("links", "bases", "bodies", "expressions")
 """Folders of what a person reads: git keeps them. The others hold rows and tables."""

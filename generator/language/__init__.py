@@ -1,10 +1,10 @@
 """Lattice formulas: what a user's file imports. docs/expressions.md describes the language."""
 
-from generator.language.action import Action, action
-from generator.language.formula import Formula, expression
-from generator.language.graph import Direction
-from generator.language.parameters import ABOVE_ZERO, Option, Parameter, Spelling, parameter, spelling
-from generator.language.symbols import (
+from .action import Action, action
+from .formula import Formula, expression
+from .graph import Direction
+from .parameters import ABOVE_ZERO, Option, Parameter, Spelling, parameter, spelling
+from .symbols import (
     Algebra,
     Complex,
     Fermion,

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from generator.errors import ExpressionError
-from generator.language.graph import Direction, Node, all_merged, check_size, merged
-from generator.language.parameters import Option, Parameter, Spelling
-from generator.language.place import Place, at_their_line, here
-from generator.language.symbols import (
+from ..errors import ExpressionError
+from .graph import Direction, Node, all_merged, check_size, merged
+from .parameters import Option, Parameter, Spelling
+from .place import Place, at_their_line, here
+from .statement import class_of
+from .symbols import (
     Complex,
     Fermion,
     Links,
@@ -57,7 +59,7 @@ OPTIONS = frozenset(
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
     history field deflate time_limit mg search keep
-    mg_load mg_save mg_refresh within columns solves_alone
+    mg_load mg_save mg_refresh within columns solves_alone rhs guess on_trajectory
     """.split()
 )
 """What options of the commands that solve mean already, whatever the action."""
@@ -293,7 +295,12 @@ class Action:
             )
 
 
-def action(statement: type) -> Any:
-    """Decorator: registers a class with parameters and `dirac` as an action; the class itself stays usable."""
+def action(statement: type | Callable[..., Any]) -> Any:
+    """Decorator: registers a class with parameters and `dirac` as an action; the class itself stays usable.
+
+    A function of fields, the fermion last, and of numbers is such a class with the numbers as parameters.
+    """
+    if not isinstance(statement, type):
+        statement = class_of(statement)
     statement.action = Action(statement)  # type: ignore[attr-defined]
     return statement

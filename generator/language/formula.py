@@ -11,11 +11,11 @@ from functools import cached_property
 from re import fullmatch
 from typing import Any
 
-from generator.errors import ExpressionError, SpecError
-from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make
-from generator.language.place import Place, at_their_line
-from generator.language.printed import printed
-from generator.language.symbols import (
+from ..errors import ExpressionError, SpecError
+from .graph import FIFTH, NAMES, Direction, Node, check_size, make
+from .place import Place, at_their_line
+from .printed import printed
+from .symbols import (
     FIELDS,
     PARAMETERS,
     PROPAGATORS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from generator.language.graph import Direction, Node, Step
-from generator.language.symbols import adj, directions, shift, time
+from .graph import Direction, Node, Step
+from .symbols import adj, directions, shift, time
 
 PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < nu.index)
 """xy, xz, yz, xt, yt, zt."""

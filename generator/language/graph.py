@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generator.errors import ExpressionError
-from generator.language.place import Place, here
-from generator.language.text import NAMES, text
+from ..errors import ExpressionError
+from .place import Place, here
+from .text import NAMES, text
 
 KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
 """Numbers at a site, constant matrices in spin or flavour, 3x3 matrices in colour, sums of products of these (block),

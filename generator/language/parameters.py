@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from generator.errors import ExpressionError
-from generator.language.graph import make
-from generator.language.place import Place, at_their_line, here
+from ..errors import ExpressionError
+from .graph import make
+from .place import Place, at_their_line, here
 
 ABOVE_ZERO = sys.float_info.min
 """The lower bound of positive numbers."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator.errors import ExpressionError, SpecError
+from ..errors import ExpressionError, SpecError
 
 FOLDER = str(Path(__file__).parent)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from generator.language.graph import Node, text
+from .graph import Node, text
 
 
 def literal(value: float) -> str:

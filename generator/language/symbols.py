@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from generator.language.graph import FIFTH, UNDECIDED, Direction, Node, Step, is_uniform, make, number, wrong
+from .graph import FIFTH, UNDECIDED, Direction, Node, Step, is_uniform, make, number, wrong
 
 x, y, z, t = (Direction(i) for i in range(4))
 s = Direction(FIFTH)

@@ -6,11 +6,11 @@ receives the sum of what those above it pass on, conjugated: for c S L psi(x + d
 
 from __future__ import annotations
 
-from generator.errors import ExpressionError
-from generator.language.graph import Node, Step, make
-from generator.language.symbols import shift
-from generator.lower.constants import conjugate
-from generator.lower.derivative import parts
+from ..errors import ExpressionError
+from ..language.graph import Node, Step, make
+from ..language.symbols import shift
+from .constants import conjugate
+from .derivative import parts
 
 
 def check_linear(matrix: Node, fermion: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.algebra.gamma import Basis, Matrix, snap
-from generator.errors import ExpressionError
-from generator.language.graph import NUMBERS, Node, make
-from generator.language.symbols import adj, spin_matrix
+from ..algebra.gamma import Basis, Matrix, snap
+from ..errors import ExpressionError
+from ..language.graph import NUMBERS, Node, make
+from ..language.symbols import adj, spin_matrix
 
 _CONSTANT = ("constant", "gamma", "gamma5", "tau", "spin", "promote", "add", "sub", "neg", "mul", "adj")
 _PAULI = {

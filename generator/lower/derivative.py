@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from generator.errors import ExpressionError
-from generator.language.graph import LINEAR, NUMBERS, Direction, Node, Step, constant, is_uniform, make, merged
-from generator.language.symbols import adj, dot, identity, outer, re, shift, ta, trace
-from generator.lower.constants import conjugate
+from ..errors import ExpressionError
+from ..language.graph import LINEAR, NUMBERS, Direction, Node, Step, constant, is_uniform, make, merged
+from ..language.symbols import adj, dot, identity, outer, re, shift, ta, trace
+from .constants import conjugate
 
 Passed = list[tuple[Node, Node]]
 """Parts of a node with what each receives."""

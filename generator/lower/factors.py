@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from generator.language.graph import NAMES, Node, Step, merged
-from generator.language.symbols import adj, shift
-from generator.lower.derivative import Weighted, merged_together, weighted
+from ..language.graph import NAMES, Node, Step, merged
+from ..language.symbols import adj, shift
+from .derivative import Weighted, merged_together, weighted
 
 _MOVES = ("add", "sub", "neg", "shift", "adj")
 

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix
-from generator.errors import ExpressionError
-from generator.language.graph import FIFTH, Node
-from generator.lower.hopping import HoppingForm, StatedHop
-from generator.lower.numbers import Product, collected, printed_sum
-from generator.lower.terms import HERE, Term, product_value
+from ..algebra.gamma import BASES, TOLERANCE, Basis, Matrix
+from ..errors import ExpressionError
+from ..language.graph import FIFTH, Node
+from .hopping import HoppingForm, StatedHop
+from .numbers import Product, collected, printed_sum
+from .terms import HERE, Term, product_value
 
 
 @dataclass(frozen=True, eq=False)

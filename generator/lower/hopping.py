@@ -12,13 +12,13 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix, clifford, snap
-from generator.errors import ShapeError
-from generator.language.action import Action
-from generator.language.graph import FIFTH, Node, text
-from generator.lower.numeric import random_values, value_of
-from generator.lower.terms import HERE, Term, expand, product_value
-from generator.lower.transport import plain_field, transporter
+from ..algebra.gamma import BASES, TOLERANCE, Basis, Matrix, clifford, snap
+from ..errors import ShapeError
+from ..language.action import Action
+from ..language.graph import FIFTH, Node, text
+from .numeric import random_values, value_of
+from .terms import HERE, Term, expand, product_value
+from .transport import plain_field, transporter
 
 DIRECTION_NAMES = "xyzt"
 LENGTHS = ((1,), (1, 3))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.algebra.gamma import Matrix
-from generator.algebra.projector import Factors
+from ..algebra.gamma import Matrix
+from ..algebra.projector import Factors
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from generator.errors import ExpressionError
-from generator.language.action import Action
-from generator.language.graph import Node, is_uniform, make, merged
-from generator.lower.derivative import parts
-from generator.lower.numeric import (
+from ..errors import ExpressionError
+from ..language.action import Action
+from ..language.graph import Node, is_uniform, make, merged
+from .derivative import parts
+from .numeric import (
     COLOURS,
     EXTENT,
     TOLERANCE,

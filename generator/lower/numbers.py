@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import frexp
 
-from generator.language.graph import Node, make
-from generator.language.printed import literal
+from ..language.graph import Node, make
+from ..language.printed import literal
 
 Product = tuple[float, tuple[Node, ...]]
 """A constant and the numbers that multiply it."""

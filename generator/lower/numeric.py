@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from generator.errors import ExpressionError
-from generator.language.graph import Node
+from ..errors import ExpressionError
+from ..language.graph import Node
 
 EXTENT = (3, 3, 3, 3)
 """Of the lattice: steps over one and two sites end at different ones."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, TOLERANCE
-from generator.errors import ExpressionError, ShapeError
-from generator.language.graph import Node, make, merged
-from generator.language.symbols import adj, directions, shift, sign
-from generator.lower.terms import HERE, Term, expand, product_value
+from ..algebra.gamma import DEGRAND_ROSSI, TOLERANCE
+from ..errors import ExpressionError, ShapeError
+from ..language.graph import Node, make, merged
+from ..language.symbols import adj, directions, shift, sign
+from .terms import HERE, Term, expand, product_value
 
 
 @dataclass

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from generator.language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged
-from generator.lower.derivative import parts
-from generator.lower.made import Graphs, Slots
+from ..language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged
+from .derivative import parts
+from .made import Graphs, Slots
 
 Numbers = tuple[Node, ...]
 OPERANDS = tuple(f"m{n}" for n in range(1, 9))

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI
-from generator.errors import ExpressionError
-from generator.language.graph import NUMBERS, Node
-from generator.lower.constants import is_constant, spin_value
+from ..algebra.gamma import DEGRAND_ROSSI
+from ..errors import ExpressionError
+from ..language.graph import NUMBERS, Node
+from .constants import is_constant, spin_value
 
 Value = Any
 """As of generator/lower/values.py, which makes values of blocks by what is here."""

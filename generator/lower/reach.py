@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from generator.lower.values import AT_HOME, Value, topological
+from .values import AT_HOME, Value, topological
 
 
 def reach_of(roots: Iterable[Value]) -> dict[str, str]:

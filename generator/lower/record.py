@@ -12,18 +12,18 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from generator.errors import ExpressionError, ShapeError, SpecError
-from generator.language.action import Action
-from generator.language.graph import Node, is_uniform, make
-from generator.language.place import at_their_line
-from generator.lower.adjoint import check_linear
-from generator.lower.derivative import parts, substituted
-from generator.lower.fifth import FifthForm
-from generator.lower.made import Graphs, Slots, graphs_of, has_shift
-from generator.lower.numeric import COLOURS, TOLERANCE, dagger, random_field
-from generator.lower.program import Launch, launches_of
-from generator.lower.site import Block, SiteForm
-from generator.lower.stages import Stage, stages_of
+from ..errors import ExpressionError, ShapeError, SpecError
+from ..language.action import Action
+from ..language.graph import Node, is_uniform, make
+from ..language.place import at_their_line
+from .adjoint import check_linear
+from .derivative import parts, substituted
+from .fifth import FifthForm
+from .made import Graphs, Slots, graphs_of, has_shift
+from .numeric import COLOURS, TOLERANCE, dagger, random_field
+from .program import Launch, launches_of
+from .site import Block, SiteForm
+from .stages import Stage, stages_of
 
 Slot = tuple[str, int]
 """A field and one of its matrices."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from generator.errors import ExpressionError
-from generator.language.graph import NUMBERS, Node, constant, merged
-from generator.language.symbols import adj, epsilon, gamma5, identity, spin_matrix
+from ..errors import ExpressionError
+from ..language.graph import NUMBERS, Node, constant, merged
+from ..language.symbols import adj, epsilon, gamma5, identity, spin_matrix
 
 
 def sequential_source(contraction: Node, line: str) -> Node:

@@ -8,18 +8,18 @@ from functools import cached_property
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, TOLERANCE, Matrix
-from generator.errors import ShapeError
-from generator.language.action import Action
-from generator.language.gauge import PLANES, field_strength
-from generator.language.graph import Node, constant
-from generator.language.symbols import Four, sigma, time
-from generator.lower.derivative import parts
-from generator.lower.made import Graphs
-from generator.lower.numbers import Product, printed_sum
-from generator.lower.numeric import value_of
-from generator.lower.terms import HERE, Term, apply_matrix, product_value
-from generator.lower.transport import colour_matrix
+from ..algebra.gamma import DEGRAND_ROSSI, TOLERANCE, Matrix
+from ..errors import ShapeError
+from ..language.action import Action
+from ..language.gauge import PLANES, field_strength
+from ..language.graph import Node, constant
+from ..language.symbols import Four, sigma, time
+from .derivative import parts
+from .made import Graphs
+from .numbers import Product, printed_sum
+from .numeric import value_of
+from .terms import HERE, Term, apply_matrix, product_value
+from .transport import colour_matrix
 
 _ONE, _G5 = np.eye(4), DEGRAND_ROSSI.gamma5
 _ONE2, _TAU1, _TAU3 = np.eye(2), np.array([[0, 1], [1, 0]]), np.diag([1, -1])

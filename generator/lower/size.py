@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generator.lower.values import Value, topological
+from .values import Value, topological
 
 MOST_INLINED = 18
 """Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from generator.language.graph import Node
-from generator.lower.derivative import parts
-from generator.lower.made import Graphs
-from generator.lower.program import Launch
+from ..language.graph import Node
+from .derivative import parts
+from .made import Graphs
+from .program import Launch
 
 Sites = tuple[int, int, int, int]
 """Along x, y, z, t on either side."""

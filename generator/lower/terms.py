@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generator.algebra.gamma import Basis, Matrix
-from generator.errors import ExpressionError, ShapeError
-from generator.language.graph import FIFTH, NAMES, NUMBERS, Node, is_uniform
-from generator.language.symbols import adj
-from generator.lower.constants import is_constant, spin_value
+from ..algebra.gamma import Basis, Matrix
+from ..errors import ExpressionError, ShapeError
+from ..language.graph import FIFTH, NAMES, NUMBERS, Node, is_uniform
+from ..language.symbols import adj
+from .constants import is_constant, spin_value
 
 Place = tuple[int, ...]
 """Sites or slices along each of NAMES."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from generator.errors import ShapeError
-from generator.language.graph import FIFTH, NAMES, NUMBERS, Node, Step
-from generator.language.symbols import adj, identity, shift
-from generator.lower.terms import HERE, Factor, Place, Term
+from ..errors import ShapeError
+from ..language.graph import FIFTH, NAMES, NUMBERS, Node, Step
+from ..language.symbols import adj, identity, shift
+from .terms import HERE, Factor, Place, Term
 
 
 def colour_matrix(factors: Sequence[Factor], moved: Place = HERE, *, adjoint: bool = False) -> Node:

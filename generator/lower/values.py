@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
-from generator.algebra.projector import factorise
-from generator.cost import combination_flops, multiply_flops
-from generator.errors import ExpressionError
-from generator.language.graph import FIFTH, LINEAR, NAMES, NUMBERS, Node
-from generator.lower.constants import conjugate, is_constant, spin_value
-from generator.lower.propagators import Elements
+from ..algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
+from ..algebra.projector import factorise
+from ..cost import combination_flops, multiply_flops
+from ..errors import ExpressionError
+from ..language.graph import FIFTH, LINEAR, NAMES, NUMBERS, Node
+from .constants import conjugate, is_constant, spin_value
+from .propagators import Elements
 
 Displacement = tuple[int, ...]
 """Sites along each of NAMES."""

@@ -10,22 +10,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from generator.actions import ACTIONS, SMEARINGS, WRONG_FILES
-from generator.errors import SpecError
-from generator.language import Formula
-from generator.language.place import Place, at_their_line
-from generator.launch import launched
-from generator.lower.record import Lowered, Refused, try_lower
-from generator.operators.blas import UPDATES
-from generator.operators.block import BLOCK_KERNELS
-from generator.operators.coarse import COARSE_KERNELS
-from generator.operators.contractions import CONTRACTIONS
-from generator.operators.convert import SITE_KERNELS
-from generator.operators.expression import Expression
-from generator.operators.gauge import GAUGE_KERNELS
-from generator.operators.represent import REPRESENT
-from generator.operators.stated import stated_operators
-from generator.spec import KernelSpec, Operator
+from ..actions import ACTIONS, SMEARINGS, WRONG_FILES
+from ..alias import called_generator
+from ..errors import SpecError
+from ..language import Action, Formula
+from ..language.place import Place, at_their_line
+from ..launch import launched
+from ..lower.record import Lowered, Refused, try_lower
+from ..spec import KernelSpec, Operator
+from .blas import UPDATES
+from .block import BLOCK_KERNELS
+from .coarse import COARSE_KERNELS
+from .contractions import CONTRACTIONS
+from .convert import SITE_KERNELS
+from .expression import Expression
+from .gauge import GAUGE_KERNELS
+from .represent import REPRESENT
+from .stated import stated_operators
 
 
 def _expressions(module: ModuleType) -> list[Expression]:
@@ -91,11 +92,18 @@ def add_expressions(file: Path) -> list[Expression]:
     if spec is None or spec.loader is None or not file.is_file():
         raise SpecError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    with at_their_line(Place(str(spec.origin), 1)):
+    with called_generator(), at_their_line(Place(str(spec.origin), 1)):
         spec.loader.exec_module(module)
     found = [e for e in _expressions(module) if getattr(OPERATORS.get(e.name), "stated", None) is not e.stated]
     if not found:
         raise SpecError(f"{file} holds no expression; write @expression above a function (docs/expressions.md)")
+    _check_names(found)
+    OPERATORS.update({e.name: e for e in found})
+    return found
+
+
+def _check_names(found: list[Expression]) -> None:
+    """Names are neither those of the library nor those of expressions of other files."""
     read_before = {name: e for name, e in OPERATORS.items() if name not in _LIBRARY and isinstance(e, Expression)}
     for e in found:
         place = e.stated.place
@@ -105,8 +113,54 @@ def add_expressions(file: Path) -> list[Expression]:
         others = [o.stated.place for o in found if o.name == e.name and o is not e]
         if others or same.file != place.file:
             raise SpecError(f"{place}: {e.name} is the name of another expression at {[*others, same][0]}; rename one")
-    OPERATORS.update({e.name: e for e in found})
-    return found
+
+
+def add_expression(formula: Formula) -> Expression:
+    """Makes an expression of a program known; it takes the place of another one of its name that was made known so.
+
+    Raises:
+        SpecError: it has the name of an operator of the library.
+    """
+    if formula.name in _LIBRARY:
+        raise SpecError(
+            f"{formula.place}: {formula.name} is the name of an operator of the library; rename the function"
+        )
+    made = Expression(formula)
+    OPERATORS[made.name] = made
+    return made
+
+
+def add_action(action: Action) -> list[str]:
+    """Makes an action of a program known; it takes the place of another one of its name that was made known so.
+
+    Returns:
+        the names of its operators, and of those that it had before.
+
+    Raises:
+        SpecError: nothing follows from its statement, or its names are those of others.
+    """
+    if action.name in ACTIONS | SMEARINGS:
+        raise SpecError(f"{action.place}: {action.name} is an action of the library; use another name")
+    record = try_lower(action)
+    if isinstance(record, Refused):
+        raise SpecError(str(record))
+    if not (action.has_matrix and action.parameters):
+        raise SpecError(f"{action.place}: {action.name} has no dirac or no parameter; give it one, such as a mass")
+    others = {name: r for name, r in RECORDS.items() if name != action.name}
+    known = {o.name for o in stated_operators(others.values())}
+    made = {o.name: o for o in stated_operators([*others.values(), record]) if o.name not in known}
+    before = _OF_ACTIONS.get(action.name, [])
+    for name in made.keys() & OPERATORS.keys() - set(before):
+        raise SpecError(f"{action.place}: {name} of {action.name} is the name of another operator; use another name")
+    for name in before:
+        del OPERATORS[name]
+    RECORDS[action.name], _OF_ACTIONS[action.name] = record, list(made)
+    OPERATORS.update(made)
+    return list(dict.fromkeys([*made, *before]))
+
+
+_OF_ACTIONS: dict[str, list[str]] = {}
+"""Operators of actions that were added, by the name of the action."""
 
 
 def find_operator(name: str) -> Operator:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from generator.cost import Cost
-from generator.spec import KernelSpec, Operator
+from ..cost import Cost
+from ..spec import KernelSpec, Operator
 
 MOST_SLOTS = 20
 """Slots of one kernel at most: runtime/kernels/arguments.hpp."""

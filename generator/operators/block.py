@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from generator.cost import Cost
-from generator.operators.convert import SiteKernel
-from generator.spec import KernelSpec
+from ..cost import Cost
+from ..spec import KernelSpec
+from .convert import SiteKernel
 
 TILE = 4
 """Right-hand sides that a thread takes together; blocks are padded to multiples of it."""

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import Matrix, snap
-from generator.cost import Cost, combination_flops
-from generator.cpp.expressions import combination
-from generator.lower.record import Lowered, Slot, lower
-from generator.site_term import TERM_REALS
-from generator.spec import KernelSpec, Operator
+from ..algebra.gamma import Matrix, snap
+from ..cost import Cost, combination_flops
+from ..cpp.expressions import combination
+from ..lower.record import Lowered, Slot, lower
+from ..site_term import TERM_REALS
+from ..spec import KernelSpec, Operator
 
 FIELDS = ("x", "y", "z", "w", *(f"more[{n}]" for n in range(4)))
 """Members of the arguments of a kernel that hold the fields of the F_k: MOST_BLOCK_FIELDS of lower/record.py."""
@@ -70,7 +70,7 @@ class BlockPattern:
 @cache
 def _clover() -> str:
     """The pattern of sum sigma_munu F_munu."""
-    from generator.actions.clover import Clover
+    from ..actions.clover import Clover
 
     pattern = pattern_of(lower(Clover.action))  # type: ignore[attr-defined]
     assert pattern is not None

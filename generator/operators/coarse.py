@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from generator.operators.convert import SiteKernel
-from generator.spec import KernelSpec
+from ..spec import KernelSpec
+from .convert import SiteKernel
 
 NUMBERS = 24
 """Near-null vectors that costs are told of."""

@@ -12,8 +12,8 @@ from functools import reduce
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, NON_RELATIVISTIC, Matrix
-from generator.language import (
+from ..algebra.gamma import DEGRAND_ROSSI, NON_RELATIVISTIC, Matrix
+from ..language import (
     Complex,
     Gamma,
     Propagator,
@@ -34,13 +34,13 @@ from generator.language import (
     total,
     trace,
 )
-from generator.language.formula import Definition, Formula, parameter_symbol
-from generator.language.graph import Node, all_merged
-from generator.language.place import here
-from generator.language.symbols import symbol
-from generator.lower.sequential import sequential_source
-from generator.operators.expression import Expression
-from generator.operators.hadrons import (
+from ..language.formula import Definition, Formula, parameter_symbol
+from ..language.graph import Node, all_merged
+from ..language.place import here
+from ..language.symbols import symbol
+from ..lower.sequential import sequential_source
+from .expression import Expression
+from .hadrons import (
     Contractions,
     add,
     all_contractions,

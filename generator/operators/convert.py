@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from generator.algebra.gamma import DEGRAND_ROSSI, Basis
-from generator.algebra.su3 import full_storage
-from generator.cost import Cost
-from generator.precision import PRECISIONS
-from generator.site_term import SITE_TERMS, TERM_REALS, SiteTerm
-from generator.spec import TILES, KernelSpec, Operator
+from ..algebra.gamma import DEGRAND_ROSSI, Basis
+from ..algebra.su3 import full_storage
+from ..cost import Cost
+from ..precision import PRECISIONS
+from ..site_term import SITE_TERMS, TERM_REALS, SiteTerm
+from ..spec import TILES, KernelSpec, Operator
 
 _DOUBLE = PRECISIONS["double"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from generator.language.graph import Direction, Node
-from generator.language.symbols import Four, directions, summed, ta
-from generator.lower.derivative import Weighted, parts, weighted
-from generator.lower.factors import factored, shared_loops
+from ..language.graph import Direction, Node
+from ..language.symbols import Four, directions, summed, ta
+from ..lower.derivative import Weighted, parts, weighted
+from ..lower.factors import factored, shared_loops
 
 MOMENTA = Four("p", algebra=True)
 

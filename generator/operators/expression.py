@@ -9,27 +9,27 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from generator.algebra.gamma import Basis
-from generator.cost import Cost
-from generator.cpp.call import BODY_TYPES, FIELD_POOL, NUMBER_POOL, VALUES, number_of_call, typed_call
-from generator.cpp.expressions import statements_of
-from generator.cpp.names import cpp_direction
-from generator.cpp.text import Statements
-from generator.errors import ExpressionError, SpecError
-from generator.language.formula import Definition, Formula, statements_of_formula
-from generator.language.graph import NAMES, Node
-from generator.language.symbols import PROPAGATORS, SPINORS, directions
-from generator.lower.program import CALLED, renamed
-from generator.lower.propagators import elements_of
-from generator.lower.reach import reach_of, read_apart
-from generator.lower.size import are_inlined, many_spinors
-from generator.lower.values import Lowering, Value, flops, topological
-from generator.spec import KernelSpec, Operator
+from ..algebra.gamma import Basis
+from ..cost import Cost
+from ..cpp.call import BODY_TYPES, FIELD_POOL, NUMBER_POOL, VALUES, number_of_call, typed_call
+from ..cpp.expressions import statements_of
+from ..cpp.names import cpp_direction
+from ..cpp.text import Statements
+from ..errors import ExpressionError, SpecError
+from ..folders import ROOT
+from ..language.formula import Definition, Formula, statements_of_formula
+from ..language.graph import NAMES, Node
+from ..language.symbols import PROPAGATORS, SPINORS, directions
+from ..lower.program import CALLED, renamed
+from ..lower.propagators import elements_of
+from ..lower.reach import reach_of, read_apart
+from ..lower.size import are_inlined, many_spinors
+from ..lower.values import Lowering, Value, flops, topological
+from ..spec import KernelSpec, Operator
 
 _BITS = {"direction": 2, "gamma": 4}
 """Of Arguments::direction that a direction or gamma matrix of the call takes."""
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,8 @@ class Expression(Operator):
     def headers(self) -> Sequence[str]:
         """Lattice directions and signs; derivatives of functions of matrices."""
         more = ("su3_adjoint",) if "_adjoint(" in self.formula else ()
-        if set(self.kinds.values()) & {"propagator", "staggered_propagator"}:
-            more = (*more, "propagator")
+        has_complex_sums = self.sums > len(self.definition.results)
+        more = (*more, *(("propagator",) if has_complex_sums or PROPAGATORS.keys() & set(self.kinds.values()) else ()))
         return ("expression_site", *more, *(("site_values",) if self.sums else ()))
 
     @property

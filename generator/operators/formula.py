@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.language.formula import Definition, Formula
-from generator.lower.adjoint import adjoint
-from generator.lower.paths import along_paths
-from generator.lower.record import Lowered
-from generator.operators.expression import Expression
+from ..language.formula import Definition, Formula
+from ..lower.adjoint import adjoint
+from ..lower.paths import along_paths
+from ..lower.record import Lowered
+from .expression import Expression
 
 
 @dataclass(frozen=True, eq=False)

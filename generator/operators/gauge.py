@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from generator.cost import Cost, multiply_flops
-from generator.cpp.text import Statements
-from generator.language import Links, Sum, adj, directions, expression, re, total, trace
-from generator.language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
-from generator.language.symbols import Four
-from generator.lower.program import CALLED
-from generator.lower.values import Lowering, flops, topological
-from generator.spec import KernelSpec, Operator
+from ..cost import Cost, multiply_flops
+from ..cpp.text import Statements
+from ..language import Links, Sum, adj, directions, expression, re, total, trace
+from ..language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
+from ..language.symbols import Four
+from ..lower.program import CALLED
+from ..lower.values import Lowering, flops, topological
+from ..spec import KernelSpec, Operator
 
 _LINKS = Four("u")
 _MU, _NU = CALLED[:2]

@@ -6,7 +6,7 @@ Lett. B 248 (1990) 156), g a product of SU(2) hits (N. Cabibbo and E. Marinari, 
 
 from __future__ import annotations
 
-from generator.language import (
+from ..language import (
     Direction,
     Links,
     Matrices,
@@ -30,7 +30,7 @@ from generator.language import (
     y,
     z,
 )
-from generator.language.gauge import staples
+from ..language.gauge import staples
 
 
 @expression

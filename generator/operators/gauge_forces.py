@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from generator.language import (
+from ..language import (
     Algebra,
     Direction,
     Links,
@@ -25,11 +25,11 @@ from generator.language import (
     total,
     trace,
 )
-from generator.language.formula import named
-from generator.language.graph import Node
-from generator.lower.derivative import derivative, pulled_back
-from generator.operators.derived import kicked, kicked_in_plane
-from generator.operators.expression import Expression, Schedule
+from ..language.formula import named
+from ..language.graph import Node
+from ..lower.derivative import derivative, pulled_back
+from .derived import kicked, kicked_in_plane
+from .expression import Expression, Schedule
 
 
 def scheduled(**schedule: Any) -> Callable[[Callable[..., Any]], Expression]:

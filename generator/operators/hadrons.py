@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI, Matrix
-from generator.language.graph import Node
-from generator.language.symbols import adj, epsilon, gamma, gamma5, t, x, z
-from generator.lower.constants import spin_value
+from ..algebra.gamma import DEGRAND_ROSSI, Matrix
+from ..language.graph import Node
+from ..language.symbols import adj, epsilon, gamma, gamma5, t, x, z
+from ..lower.constants import spin_value
 
 TURN = (gamma5 * gamma[t] - 1.0) * gamma[x] * gamma[z]
 """sqrt(2) R, of whole numbers, in S_Dirac = R^+ S R."""

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import Basis
-from generator.algebra.projector import factorise
-from generator.algebra.su3 import Storage, full_storage
-from generator.cost import Cost, hopping_flops
-from generator.cpp.hops import hop_list, hop_rows
-from generator.lower.hopping import HoppingForm
-from generator.lower.hops import Hop
-from generator.shapes import reordered
-from generator.site_term import CLOVER, SiteTerm
-from generator.spec import TILES, KernelSpec, Operator
+from ..algebra.gamma import Basis
+from ..algebra.projector import factorise
+from ..algebra.su3 import Storage, full_storage
+from ..cost import Cost, hopping_flops
+from ..cpp.hops import hop_list, hop_rows
+from ..lower.hopping import HoppingForm
+from ..lower.hops import Hop
+from ..shapes import reordered
+from ..site_term import CLOVER, SiteTerm
+from ..spec import TILES, KernelSpec, Operator
 
 
 @dataclass(frozen=True, eq=False)

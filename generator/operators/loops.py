@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generator.language import Direction, Links, Matrices, Sum, adj, directions, expression, im, re, shift, total, trace
-from generator.language.gauge import corner
+from ..language import Direction, Links, Matrices, Sum, adj, directions, expression, im, re, shift, total, trace
+from ..language.gauge import corner
 
 
 @expression

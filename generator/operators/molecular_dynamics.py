@@ -6,7 +6,7 @@ U' = exp(eps P) U (S. Duane, A. D. Kennedy, B. J. Pendleton and D. Roweth, Phys.
 
 from __future__ import annotations
 
-from generator.language import Algebra, Links, Real, Sum, directions, exp, expression, project, re, time, total, trace
+from ..language import Algebra, Links, Real, Sum, directions, exp, expression, project, re, time, total, trace
 
 
 @expression

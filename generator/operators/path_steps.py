@@ -6,14 +6,14 @@ links and spinors as M itself, twice: those that lie beyond each link, and chi t
 
 from __future__ import annotations
 
-from generator.language import Direction, Fermion, Links, Real, adj, directions, dot, expression, gamma, re, shift
-from generator.language.formula import Definition, Formula, parameter_symbol
-from generator.language.graph import make
-from generator.language.symbols import Four
-from generator.lower.derivative import derivative
-from generator.lower.program import CALLED
-from generator.operators.derived import kicked
-from generator.operators.expression import LONG, Expression
+from ..language import Direction, Fermion, Links, Real, adj, directions, dot, expression, gamma, re, shift
+from ..language.formula import Definition, Formula, parameter_symbol
+from ..language.graph import make
+from ..language.symbols import Four
+from ..lower.derivative import derivative
+from ..lower.program import CALLED
+from .derived import kicked
+from .expression import LONG, Expression
 
 
 @expression(group="paths")

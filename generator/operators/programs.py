@@ -9,12 +9,12 @@ import hashlib
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 
-from generator.language import Matrices, Sum, expression
-from generator.language.formula import Definition, Formula, parameter_symbol
-from generator.language.gauge import field_strength, line, staple
-from generator.language.graph import Direction, Node, constant, make, merged
-from generator.language.place import Place
-from generator.language.symbols import (
+from ..language import Matrices, Sum, expression
+from ..language.formula import Definition, Formula, parameter_symbol
+from ..language.gauge import field_strength, line, staple
+from ..language.graph import Direction, Node, constant, make, merged
+from ..language.place import Place
+from ..language.symbols import (
     Four,
     adj,
     directions,
@@ -27,10 +27,10 @@ from generator.language.symbols import (
     total,
     trace,
 )
-from generator.lower.derivative import Weighted, pulled_back, weighted
-from generator.lower.program import CALLED, OPERANDS, Core, Launch, grouped, renamed
-from generator.operators.derived import MOMENTA, kicked_in_plane
-from generator.operators.expression import LONG, Expression, Schedule
+from ..lower.derivative import Weighted, pulled_back, weighted
+from ..lower.program import CALLED, OPERANDS, Core, Launch, grouped, renamed
+from .derived import MOMENTA, kicked_in_plane
+from .expression import LONG, Expression, Schedule
 
 _MU, _NU = CALLED[:2]
 _X, _Y = directions[:2]

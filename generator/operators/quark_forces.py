@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 
-from generator.errors import ExpressionError
-from generator.language import Matrices, Spinor, directions, dot, expression, re, shift, x
-from generator.language.formula import Definition, Formula, parameter_symbol
-from generator.language.graph import Direction, Node, constant, make
-from generator.language.symbols import Four, adj, sign
-from generator.lower.derivative import derivative, parts, pulled_back
-from generator.lower.hopping import HoppingForm, StatedHop
-from generator.lower.paths import PathFields, along_paths, path_fields
-from generator.lower.record import Lowered, fields_of
-from generator.operators.derived import added, kicked
-from generator.operators.expression import LONG, Expression
+from ..errors import ExpressionError
+from ..language import Matrices, Spinor, directions, dot, expression, re, shift, x
+from ..language.formula import Definition, Formula, parameter_symbol
+from ..language.graph import Direction, Node, constant, make
+from ..language.symbols import Four, adj, sign
+from ..lower.derivative import derivative, parts, pulled_back
+from ..lower.hopping import HoppingForm, StatedHop
+from ..lower.paths import PathFields, along_paths, path_fields
+from ..lower.record import Lowered, fields_of
+from .derived import added, kicked
+from .expression import LONG, Expression
 
 _WEIGHT = parameter_symbol("weight")
 MOST_HOPS = 64

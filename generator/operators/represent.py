@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.representation import REPRESENTATIONS, Representation
-from generator.algebra.su3 import full_storage
-from generator.cost import Cost
-from generator.language.printed import literal
-from generator.spec import KernelSpec, Operator
+from ..algebra.representation import REPRESENTATIONS, Representation
+from ..algebra.su3 import full_storage
+from ..cost import Cost
+from ..language.printed import literal
+from ..spec import KernelSpec, Operator
 
 
 @dataclass(frozen=True, eq=False)

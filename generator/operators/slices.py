@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import TOLERANCE, Basis, Matrix
-from generator.algebra.projector import Factors, factorise
-from generator.cost import Cost, combination_flops
-from generator.cpp.expressions import combination
-from generator.epilogue import EPILOGUES
-from generator.errors import SpecError
-from generator.spec import KernelSpec, Operator
+from ..algebra.gamma import TOLERANCE, Basis, Matrix
+from ..algebra.projector import Factors, factorise
+from ..cost import Cost, combination_flops
+from ..cpp.expressions import combination
+from ..epilogue import EPILOGUES
+from ..errors import SpecError
+from ..spec import KernelSpec, Operator
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}
 """Flops a real number of a part: one product for `close`, two each for y and k, and the additions."""

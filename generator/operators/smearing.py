@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generator.language import (
+from ..language import (
     Algebra,
     Direction,
     Links,
@@ -26,8 +26,8 @@ from generator.language import (
     total,
     trace,
 )
-from generator.language.gauge import PLANES, leaves, plaquette, staples
-from generator.language.graph import Node
+from ..language.gauge import PLANES, leaves, plaquette, staples
+from ..language.graph import Node
 
 
 @expression

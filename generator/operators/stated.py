@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from generator.algebra.gamma import Basis, Matrix
-from generator.lower.fifth import FifthForm
-from generator.lower.hopping import same_hops
-from generator.lower.record import Lowered
-from generator.operators.blocks import block_operators
-from generator.operators.expression import Expression
-from generator.operators.formula import formula_operators
-from generator.operators.hopping import HoppingOperator
-from generator.operators.programs import ENDS, program_kernels
-from generator.operators.quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
-from generator.operators.slices import SliceOperator
-from generator.site_term import CLOVER, site_term_of
-from generator.spec import Operator
+from ..algebra.gamma import Basis, Matrix
+from ..lower.fifth import FifthForm
+from ..lower.hopping import same_hops
+from ..lower.record import Lowered
+from ..site_term import CLOVER, site_term_of
+from ..spec import Operator
+from .blocks import block_operators
+from .expression import Expression
+from .formula import formula_operators
+from .hopping import HoppingOperator
+from .programs import ENDS, program_kernels
+from .quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
+from .slices import SliceOperator
 
 
 def stated_operators(records: Iterable[Lowered]) -> list[Operator]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generator.emit.render import exists_on
-from generator.errors import SpecError
-from generator.profile import Profile
-from generator.spec import KernelSpec
-from generator.targets import Target
+from ..emit.render import exists_on
+from ..errors import SpecError
+from ..profile import Profile
+from ..spec import KernelSpec
+from ..targets import Target
 
 BLOCKS = (64, 128, 256)
 CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from generator.errors import SpecError
-from generator.targets import TARGETS, Target
+from ..errors import SpecError
+from ..targets import TARGETS, Target
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
 """Of kernels, shapes, classes of launches, policies, states, formats."""

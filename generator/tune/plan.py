@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.epilogue import EPILOGUES
-from generator.spec import KernelSpec
-from generator.targets import Target
+from ..epilogue import EPILOGUES
+from ..spec import KernelSpec
+from ..targets import Target
 
 COMPILE_SHARE = 0.7
 """Of a limited time: the rest is for measuring."""

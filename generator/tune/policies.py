@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.emit.render import Tuning, slug
-from generator.emit.write import write_if_changed
-from generator.errors import SpecError
-from generator.spec import KernelSpec
-from generator.tune.evidence import CASE, DEVICE, Field, check_device, read_field
-from generator.tune.tuned import FOLDER, choices
+from ..emit.render import Tuning, slug
+from ..emit.write import write_if_changed
+from ..errors import SpecError
+from ..spec import KernelSpec
+from .evidence import CASE, DEVICE, Field, check_device, read_field
+from .tuned import FOLDER, choices
 
 POLICIES = ("first", "overlap", "staged", "peer", "fused")
 PEER_POLICIES = ("peer", "fused")

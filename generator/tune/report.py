@@ -9,14 +9,14 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from generator.emit.render import slug
-from generator.errors import SpecError
-from generator.shapes import SHAPES
-from generator.spec import KernelSpec
-from generator.targets import LIMITS
-from generator.tune.evidence import check_device, check_kernels, check_sizes, read_field
-from generator.tune.sweep import collect
-from generator.tune.tuned import FOLDER, _is_default, _kernel, read_facts
+from ..emit.render import slug
+from ..errors import SpecError
+from ..shapes import SHAPES
+from ..spec import KernelSpec
+from ..targets import LIMITS
+from .evidence import check_device, check_kernels, check_sizes, read_field
+from .sweep import collect
+from .tuned import FOLDER, _is_default, _kernel, read_facts
 
 Row = Mapping[str, Any]
 """A candidate of the evidence: shape, launch numbers, registers, status, microseconds."""

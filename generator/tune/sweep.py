@@ -16,17 +16,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from generator.emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
-from generator.emit.registry import registry_data
-from generator.emit.render import render, render_files, render_group
-from generator.emit.write import write_if_changed
-from generator.errors import SpecError
-from generator.profile import Profile
-from generator.spec import KernelSpec
-from generator.targets import Compiler, Size, Target
-from generator.tune.candidates import candidates, tunable
-from generator.tune.evidence import check_candidate, read_field, read_lines
-from generator.tune.plan import COMPILE_SHARE, plan
+from ..emit.build import Build
+from ..emit.ondemand import CompileError, compile_module, record_module, run_compiler
+from ..emit.registry import registry_data
+from ..emit.render import render, render_files, render_group
+from ..emit.write import write_if_changed
+from ..errors import SpecError
+from ..folders import ROOT
+from ..profile import Profile
+from ..spec import KernelSpec
+from ..targets import Compiler, Size, Target
+from .candidates import candidates, tunable
+from .evidence import check_candidate, read_field, read_lines
+from .plan import COMPILE_SHARE, plan
 
 SPILL_LIMIT = 64
 """Bytes of spilled registers, more than the least of all candidates of a kernel, beyond which one is not measured."""

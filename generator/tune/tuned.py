@@ -12,14 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.emit.render import body_path, render_body, render_group, slug
-from generator.emit.write import write_if_changed
-from generator.errors import SpecError
-from generator.profile import Profile
-from generator.shapes import SHAPES
-from generator.spec import KernelSpec
-from generator.targets import TARGETS, Target
-from generator.tune.evidence import (
+from ..emit.render import body_path, render_body, render_group, slug
+from ..emit.write import write_if_changed
+from ..errors import SpecError
+from ..folders import ROOT
+from ..profile import Profile
+from ..shapes import SHAPES
+from ..spec import KernelSpec
+from ..targets import TARGETS, Target
+from .evidence import (
     COLUMNS,
     FACT,
     check_candidate,
@@ -30,9 +31,9 @@ from generator.tune.evidence import (
     read_field,
     row_text,
 )
-from generator.tune.sweep import collect
+from .sweep import collect
 
-FOLDER = Path(__file__).parents[2] / "generated" / "tuned"
+FOLDER = ROOT / "generated" / "tuned"
 KEPT = 20
 """Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
 LEAST_GAIN = 0.03

@@ -6,13 +6,16 @@ import os
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
-from . import commands
+from typing import TYPE_CHECKING, Any
+
+from . import _quarksmith, commands
 from ._quarksmith import (
     BadData,
     Error,
     GaugeField,
     Lattice,
     MissingKernel,
+    Momenta,
     NotSU3,
     OutOfMemory,
     Spinors,
@@ -22,24 +25,46 @@ from ._quarksmith import (
     source,
 )
 from ._quarksmith import version as __version__
-from .calls import NotConverged, Report
+from .calls import Eigenvectors, NotConverged, Report
 from .commands import *  # noqa: F403
+from .compiler import compile_rows
+from .forces import check_forces
+from .solver import Solver
+
+_quarksmith.compile_with(compile_rows)
+
+if TYPE_CHECKING:
+    from .cells import action as action
+    from .cells import expression as expression
 
 __all__ = [
     "BadData",
+    "Eigenvectors",
     "Error",
     "GaugeField",
     "Lattice",
     "MissingKernel",
+    "Momenta",
     "NotConverged",
     "NotSU3",
     "OutOfMemory",
     "Report",
+    "Solver",
     "Spinors",
     "UnknownName",
     "UsageError",
     "WrongLattice",
     "__version__",
+    "check_forces",
     "source",
     *commands.__all__,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Decorators of cells, which bring the generator: it is loaded where they are used."""
+    if name not in ("action", "expression"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import cells
+
+    return getattr(cells, name)

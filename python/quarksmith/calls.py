@@ -3,7 +3,7 @@
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import _quarksmith
@@ -25,6 +25,42 @@ class Report(dict[str, Any]):
     """What a command reports, as --json of the command has it; `text` is what it prints."""
 
     text: str = ""
+
+
+class Eigenvectors(Report):
+    """What `eigen` reports, and the eigenvectors: `vectors` has one as each right-hand side, |v| = 1, on all sites.
+
+    Solves take them from the file of `out`: `solve(u, b, deflate=found)`.
+    """
+
+    vectors: Spinors | None = None
+    """None: they are on slices of a fifth dimension."""
+    out: str = ""
+
+    @property
+    def eigenvalues(self) -> list[float]:
+        """Ascending in modulus."""
+        return list(self["eigenvalues"])
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._memory().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._memory().__dlpack_device__()
+
+    def __fspath__(self) -> str:
+        if not self.out:
+            raise _quarksmith.UsageError(
+                "these eigenvectors are in no file, from which solves take them; give eigen out="
+            )
+        return self.out
+
+    def _memory(self) -> Spinors:
+        if self.vectors is None:
+            raise _quarksmith.UsageError(
+                "eigenvectors on slices of a fifth dimension are in files alone; give eigen out="
+            )
+        return self.vectors
 
 
 def _word(value: Any) -> str:
@@ -61,26 +97,53 @@ def _words(option: Option, value: Any, gauges: dict[str, GaugeField]) -> list[st
     return values if option.positional else [f"{option.flag}={v}" for v in values]
 
 
-def _tell(line: str, warning: bool) -> None:
+def tell(line: str, warning: bool) -> None:
+    """Takes the lines that a command writes to standard error."""
     log.log(logging.WARNING if warning else logging.INFO, line)
 
 
-def call(command: Command, arguments: Mapping[str, Any]) -> Any:
-    """Runs a command with the arguments that were given: those that are None or left out have their defaults."""
+def words_of(command: Command, arguments: Mapping[str, Any]) -> tuple[list[str], dict[str, GaugeField]]:
+    """The words of a command line for the arguments that were given, and the fields that some of them name."""
     gauges: dict[str, GaugeField] = {}
     given: list[str] = []
     places: list[str] = []
     for option in command.options:
         if (value := arguments.get(option.name)) is not None:
             (places if option.positional else given).extend(_words(option, value, gauges))
-    rhs = arguments.get("rhs")
-    if command.needs_spinors and not isinstance(rhs, Spinors):
-        found = type(rhs).__name__
-        raise TypeError(f"rhs is {found}, not Spinors; make some with source(), or with Spinors and assign")
-    end = ["--", *places] if places else []
-    json_text, text, gauge, spinors, failure = _quarksmith.run([command.flag, *given, *end], gauges, rhs, _tell)
-    report = Report(json.loads(json_text) or {})
+    return [command.flag, *given, *(["--", *places] if places else [])], gauges
+
+
+def require_spinors(name: str, field: Any) -> None:
+    """Raises TypeError if a field is none of quarks."""
+    if not isinstance(field, Spinors):
+        found = type(field).__name__
+        raise TypeError(f"{name} is {found}, not Spinors; make some with source(), or with Spinors and assign")
+
+
+def _stops(on_trajectory: Callable[[dict[str, Any]], object]) -> Callable[[str], bool]:
+    """Whether a run ends with a trajectory: where the function returns False."""
+    return lambda text: on_trajectory(json.loads(text)) is False
+
+
+KINDS = {"eigenvectors": Eigenvectors}
+"""Reports that are more, by what commands leave."""
+
+
+def call(command: Command, arguments: Mapping[str, Any]) -> Any:
+    """Runs a command with the arguments that were given: those that are None or left out have their defaults."""
+    words, gauges = words_of(command, arguments)
+    rhs, guess, on_trajectory = (arguments.get(name) for name in ("rhs", "guess", "on_trajectory"))
+    if command.needs_spinors:
+        require_spinors("rhs", rhs)
+    if guess is not None:
+        require_spinors("guess", guess)
+    after = _stops(on_trajectory) if on_trajectory is not None else None
+    json_text, text, gauge, spinors, failure = _quarksmith.run(words, gauges, rhs, guess, tell, after)
+    report = KINDS.get(command.leaves, Report)(json.loads(json_text) or {})
     report.text = text
+    if isinstance(report, Eigenvectors):
+        report.vectors, report.out = spinors, os.fspath(arguments.get("out") or "")
+        return report
     if spinors is not None:
         spinors.report = report
         if failure:

@@ -7,23 +7,25 @@ from .calls import call
 from .table import Command, read_table
 
 
-def _function(command: Command) -> Callable[..., Any]:
-    signature = command.signature()
-
+def _function(name: str) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            arguments = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{command.name}(): {error}") from None
-        return call(command, arguments)
+        command = TABLE[name]
+        return call(command, command.bind(args, kwargs))
 
-    function.__name__ = function.__qualname__ = command.name
+    function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__doc__ = command.doc()
-    function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
-TABLE = read_table()
-__all__ = [c.name for c in TABLE]
-globals().update({c.name: _function(c) for c in TABLE})
+def refresh() -> None:
+    """Reads the table anew, where an action was added: its parameters are options."""
+    TABLE.update({c.name: c for c in read_table()})
+    for name, command in TABLE.items():
+        function = globals().setdefault(name, _function(name))
+        function.__doc__ = command.doc()
+        function.__signature__ = command.signature()
+
+
+TABLE: dict[str, Command] = {}
+refresh()
+__all__ = [*TABLE]

@@ -3,7 +3,7 @@
 import inspect
 import json
 import keyword
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _quarksmith
@@ -43,8 +43,10 @@ class Command:
     flag: str
     description: str
     leaves: str
-    """What a call returns: a `gauge` field, `quarks`, or its `report`, which these have as well."""
+    """What a call returns: a `gauge` field, `quarks`, `eigenvectors`, or its `report`, which these have as well."""
     options: tuple[Option, ...] = field(repr=False)
+    given: tuple[str, ...] = ()
+    """What it takes in memory besides: right-hand sides, a first guess, a function."""
 
     @property
     def name(self) -> str:
@@ -54,7 +56,11 @@ class Command:
     @property
     def needs_spinors(self) -> bool:
         """Whether it takes right-hand sides, which no text can name."""
-        return self.flag == "solve"
+        return "rhs" in self.given
+
+    def without(self, *names: str) -> "Command":
+        """The same where these are given otherwise."""
+        return replace(self, given=tuple(n for n in self.given if n not in names))
 
     def signature(self) -> inspect.Signature:
         """Parameters and defaults."""
@@ -65,6 +71,7 @@ class Command:
         ]
         if self.needs_spinors:
             parameters.insert(1, inspect.Parameter("rhs", leading))
+        parameters += [inspect.Parameter(name, named, default=None) for name in self.given if name != "rhs"]
         parameters += [
             inspect.Parameter(o.name, named, default=o.default)
             for o in sorted(self.options, key=lambda o: o.name)
@@ -72,14 +79,34 @@ class Command:
         ]
         return inspect.Signature(parameters)
 
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by name.
+
+        Raises:
+            TypeError: some are missing, or unknown.
+        """
+        try:
+            return self.signature().bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error}") from None
+
     def doc(self) -> str:
         """What it does and what its options are."""
         lines = [f"{self.description}.", "", "Args:"]
         for o in self.options:
             lines.append(f"    {o.name}: {o.description}" + (f" ({', '.join(o.choices)})" if o.choices else ""))
-        if self.needs_spinors:
-            lines.insert(4, "    rhs: right-hand sides b")
+        lines[3:3] = [f"    {name}: {MEANINGS[name]}" for name in self.given]
         return "\n".join(lines)
+
+
+MEANINGS = {
+    "rhs": "right-hand sides b",
+    "guess": "of the solution; iterations begin with it instead of zero",
+    "on_trajectory": "called after each trajectory with what the report says of it; the run ends in order if it "
+    "returns False, or raises",
+}
+"""Of what calls take in memory."""
+GIVEN = {"solve": ("rhs", "guess"), "hmc": ("on_trajectory",)}
 
 
 def _default(kind: str, text: str) -> Any:
@@ -109,7 +136,11 @@ def read_table() -> tuple[Command, ...]:
     """All commands."""
     return tuple(
         Command(
-            c["name"], c["description"], c["leaves"], tuple(_option(o) for o in c["options"] if o["name"] != "--help")
+            flag=c["name"],
+            description=c["description"],
+            leaves=c["leaves"],
+            options=tuple(_option(o) for o in c["options"] if o["name"] != "--help"),
+            given=GIVEN.get(c["name"], ()),
         )
         for c in json.loads(_quarksmith.table())
     )

@@ -1,7 +1,9 @@
 #include "solvers/hmc/links.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 
@@ -79,6 +81,23 @@ int smeared_field(const ActionInfo& smearing) {
   const auto fields = smearing.fields;
   const auto found = std::find_if(fields.begin(), fields.end(), [](const ActionField& f) { return !f.group.empty(); });
   return static_cast<int>(found - fields.begin());
+}
+
+void require_momenta(const HostGauge& p) {
+  for (const auto& site : p.site)
+    for (const Matrix3& m : site) {
+      double size = 1, off = std::abs(m[0] + m[4] + m[8]);
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) {
+          size = std::max(size, std::abs(m[3 * r + c]));
+          off += std::abs(m[3 * r + c] + std::conj(m[3 * c + r]));
+        }
+      if (!std::isfinite(off) || off > 1e-5 * size)
+        throw BadData(
+            "a matrix of momenta is not finite, anti-Hermitian and traceless; P = i p_a T_a is expected, not a "
+            "Hermitian "
+            "one");
+    }
 }
 
 }  // namespace quarksmith

@@ -73,4 +73,7 @@ class EvolvingLinks {
 LinkProgram program_of(const StatedSmearing& smearing);
 int smeared_field(const ActionInfo& smearing);
 
+/// \throws BadData a matrix is not finite, or not anti-Hermitian and traceless to single precision.
+void require_momenta(const HostGauge& p);
+
 }  // namespace quarksmith

@@ -201,6 +201,7 @@ std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b)
   if (!parts_->working_gauge.transformation) return parts_->solve(x, b);
   SpinorField gb = b.like(), gx = b.like();
   parts_->working_gauge.rotate(gb, b, Dagger::no);
+  if (parts_->settings.from_guess) parts_->working_gauge.rotate(gx, x, Dagger::no);
   std::vector<SolveReport> reports = parts_->solve(gx, gb);
   parts_->working_gauge.rotate(x, gx, Dagger::yes);
   return reports;
@@ -209,6 +210,10 @@ std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b)
 std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source,
                                                const std::function<void(const SpinorField& x)>& seen) const {
   if (!dirac().embeds()) return solve_all(quark, source);
+  if (parts_->settings.from_guess)
+    throw UsageError(
+        fmt::format("a first guess in four dimensions says nothing of the vectors of action {}; leave it out",
+                    parts_->action.name()));
   const WorkingGauge& gauge = parts_->working_gauge;
   SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
   gauge.rotate(own, source, Dagger::no);

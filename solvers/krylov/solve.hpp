@@ -64,6 +64,9 @@ struct SolveSettings {
   /// Right-hand sides that are to come in all, if it is known: Method::automatic takes multigrid where its setup pays
   /// for them (solvers/krylov/automatic.hpp). 0: it does not.
   int sources = 0;
+  /// Solves begin with what x holds, of all right-hand sides; else with zero. Fields of four dimensions are solutions
+  /// of actions without a fifth one alone.
+  bool from_guess = false;
   std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
@@ -107,8 +110,8 @@ class Solver {
   Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
   ~Solver();
 
-  /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve
-  /// fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
+  /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten
+  /// (from_guess). If a solve fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
   SolveReport solve(SpinorField& x, const SpinorField& b) const;
   /// The same for fields of any number of right-hand sides, which share the loads of links. Work space for that number
   /// is kept.

@@ -75,6 +75,8 @@ void Solver::Parts::rehearse(const Action& action, const SolveSettings& settings
 
 /// CG on the normal equations keeps out what the guess has; other methods bring it back.
 void Solver::Parts::check_deflation() {
+  if (settings.from_guess)
+    throw UsageError("eigenvectors give a first guess, and there is another; use one of the two");
   if (working_gauge.transformation)
     throw UsageError(
         fmt::format("links '{}': eigenvectors are not turned to temporal gauge; use r18 or r12", settings.links));
@@ -295,7 +297,6 @@ void Solver::Parts::raise_precision(System& s) {
 /// Right-hand sides of the reduced system, and the tolerances that it needs.
 void Solver::Parts::prepare(System& s, const SpinorField& full_b, const std::vector<double>& b_norm) {
   high_->even_odd()->prepare(s.b, full_b);
-  s.x.fill(0);
   if (settings.options.criterion != Criterion::residual) return;
   const std::vector<double> reduced = Blas(s.b).norms2(s.b);
   for (std::size_t n = 0; n < s.columns.size(); ++n) {
@@ -368,17 +369,17 @@ std::vector<SolveReport> Solver::Parts::solve_as_set(SpinorField& x, const Spino
   const double start = now();
   const std::vector<double> b_norm = usable_norms(b);
   reserve(rhs);
-  x.fill(0);
+  if (!settings.from_guess) x.fill(0);
   SpinorField full_b = outer_b_ ? outer_b_->columns(0, rhs) : b.columns(0, rhs);
   SpinorField full_x = outer_x_ ? outer_x_->columns(0, rhs) : x.columns(0, rhs);
   if (outer_b_) {
     convert(b, full_b);
-    full_x.fill(0);
+    convert(x, full_x);
   }
   std::vector<Column> columns(rhs, {.tolerance = settings.options.tolerance, .method = settings.method});
   System s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
            reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
-  if (high_->even_odd() != nullptr) prepare(s, full_b, b_norm);
+  if (high_->even_odd() != nullptr) s.x.copy_half(Parity::even, full_x), prepare(s, full_b, b_norm);
   if (settings.deflation) settings.deflation->guess(s.x, s.b, high_->a(), is_hermitian());
   std::vector<double> residuals;
   constexpr int attempts = 4;  // the reduced tolerance is an estimate

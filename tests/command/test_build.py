@@ -11,7 +11,7 @@ import pytest
 from conftest import BUILD, ROOT, built_for_cpus
 
 from generator.__main__ import main
-from generator.emit.ondemand import read_build
+from generator.emit.build import read_build
 
 HOST = ("runtime/", "solvers/", "interface/", "apps/")
 

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from conftest import BUILD, ROOT
 
-from generator.emit.ondemand import read_build
+from generator.emit.build import read_build
 from generator.targets import HOST
 
 INSTRUCTION_SETS = tuple(HOST.tables)

@@ -12,7 +12,7 @@ from conftest import BUILD, ROOT, Command, built_for_cpus
 from relink import compiled, linked
 
 from generator.__main__ import main
-from generator.emit.ondemand import read_build
+from generator.emit.build import read_build
 from generator.profile import load_profile
 from generator.targets import HOST
 

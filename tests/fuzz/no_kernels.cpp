@@ -19,7 +19,7 @@ void add_tables(KernelModule&) {}
 std::string_view name_of(Epilogue) { return ""; }
 
 std::span<const TunedDevice> tuned_devices() { return {}; }
-std::span<const ActionInfo> actions() { return {}; }
+std::span<const ActionInfo> built_actions() { return {}; }
 std::span<const ActionInfo> stated_smearings() { return {}; }
 std::span<const RefusedAction> refused_actions() { return {}; }
 

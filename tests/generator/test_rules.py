@@ -67,13 +67,14 @@ def imports(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
+        elif isinstance(node, ast.ImportFrom):
+            base = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
+            names.add(".".join([*base, *filter(None, [node.module])]))
     return names
 
 
 LAYERS = {
-    "errors": ("errors",),
+    "errors": ("errors", "folders", "alias"),
     "language": ("language", "actions"),
     "algebra": ("algebra", "cost"),
     "lower": ("lower",),
@@ -109,6 +110,12 @@ def test_imports_of_the_generator_go_one_way():
     assert seen == {module for modules in LAYERS.values() for module in modules}
 
 
+def test_imports_of_the_generator_are_relative():
+    """The same modules are `generator` in the tree and `quarksmith.generator` in the Python package."""
+    for path in tracked("generator/*.py"):
+        assert not re.search(r"^\s*(from|import) generator\b", path.read_text(), flags=re.M), path
+
+
 def test_no_module_of_the_generator_imports_itself_by_way_of_others():
     """Those for types alone too; a package stands for its modules where their names are not given."""
     modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in tracked("generator/*.py")}
@@ -119,7 +126,7 @@ def test_no_module_of_the_generator_imports_itself_by_way_of_others():
 def test_statements_know_neither_lowering_nor_printing():
     for path in tracked("generator/language/*.py", "generator/actions/*.py"):
         found = {name.split(".")[1] for name in imports(path) if name.startswith("generator.")}
-        assert found <= {"errors", "language", "actions"}, path.name
+        assert found <= {"errors", "alias", "language", "actions"}, path.name
 
 
 ARITHMETIC = (
