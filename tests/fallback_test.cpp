@@ -139,7 +139,7 @@ TEST(AutomaticPrecision, IsTheLowestThatIsBuiltAndRemembersWhereHalfWasLeft) {
       EXPECT_EQ(r.precision, "double-half");
     }
     if (device->name() != "cpu") continue;  // whether half stagnates there is a matter of rounding
-    s.method = Method::bicgstab;  // for a system that it does not solve
+    s.method = Method::bicgstab;            // for a system that it does not solve
     s.options.max_iterations = 1200;
     const Solver solver(dense::wilson(-0.9), gauge, domain, s);
     SolveReport r = solve(solver);

@@ -200,7 +200,9 @@ def chroma_currents(links, s1, s2):
         s_ahead, anti_ahead = matrices(hop(u, s1, k, 1)), between(GAMMA5, matrices(hop(u, s2, k, 1)), GAMMA5)
         plain = (trace(anti, between(g, s_ahead, g)) + trace(between(g, anti_ahead, g), s)) / 2
         found[f"vector-{k}"] = plain
-        found[f"vector-{k + 3}"] = plain + (trace(between(one, anti_ahead, g), s) - trace(anti, between(one, s_ahead, g))) / 2
+        found[f"vector-{k + 3}"] = (
+            plain + (trace(between(one, anti_ahead, g), s) - trace(anti, between(one, s_ahead, g))) / 2
+        )
         found[f"vector-{k + 6}"] = -trace(anti, between(g @ GAMMA[3], s, g))
     g7 = GAMMA[0] @ GAMMA[1] @ GAMMA[2]
     s_ahead, anti_ahead = matrices(hop(u, s1, 3, 1)), between(GAMMA5, matrices(hop(u, s2, 3, 1)), GAMMA5)

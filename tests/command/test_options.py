@@ -126,7 +126,17 @@ def propagator(action: str, *more: str) -> tuple[str, ...]:
 def test_every_option_is_known_to_this_test(runner):
     known = set(OF_ACTIONS) | set(OF_SOLVERS) | set(OF_MIXED) | EVERYWHERE
     assert options_of(runner, "propagator") == known
-    bench = {"--batch", "--shifts", "--criterion", "--look-ahead", "--operator", "--repeat", "--seed", "--csv", "--levels"}
+    bench = {
+        "--batch",
+        "--shifts",
+        "--criterion",
+        "--look-ahead",
+        "--operator",
+        "--repeat",
+        "--seed",
+        "--csv",
+        "--levels",
+    }
     assert options_of(runner, "solve-bench") - known == bench - {"--batch"} | {"--history"}
 
 
