@@ -64,7 +64,7 @@ def _test(made: Sequence[tuple[Path, KernelSpec]], build: Build) -> str:
     """Tests new kernels; says how many tests passed, and why others were not made. Those that fail are not kept."""
     tested = [(module, spec) for module, spec in made if not why_untested(spec, build)]
     with ThreadPoolExecutor(PROCESSORS) as pool:
-        results = list(pool.map(lambda of: run_tests(*of, build), tested))
+        results = list(pool.map(lambda of: run_tests(of[0], of[1], build), tested))
     failures = []
     for (module, spec), (_, failure) in zip(tested, results, strict=True):
         if failure:

@@ -63,7 +63,7 @@ def correlator(contractions: Contractions, lines: Mapping[str, Node]) -> Node:
             by_pair.setdefault((a, b), []).append((weight, c))
     terms = []
     for (a, b), last in by_pair.items():
-        matrix = sum(_times(weight, _element(dirac, c)) for weight, c in last)
+        matrix: Node = sum(_times(weight, _element(dirac, c)) for weight, c in last)  # type: ignore[assignment]
         terms.append(epsilon(_element(dirac, a), _element(dirac, b), matrix))
     total: Node = sum(terms)  # type: ignore[assignment]
     return total
