@@ -301,7 +301,7 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
             raise line["kernel"].refuse("a kernel of candidates.json")
         if line["status"].text() == "ok":
             line["microseconds"].number()
-        for key in ("deviation", "spread"):
+        for key in ("deviation", "spread", "microseconds"):
             if line.has(key):
                 line[key].real()
         if line.value["status"] != "started":

@@ -26,7 +26,7 @@ extern constinit const MethodKind multigrid = {.names = {"multigrid"},
                                                .storage = "12",
                                                .applications = "1 and those of a cycle",
                                                .traffic = "10 and 17 for each four directions",
-                                               .use = "light quarks; Dirac spinors, one rank",
+                                               .use = "light quarks; Dirac spinors",
                                                .fields = [](const MethodParameters& p) { return gcr.fields(outer(p)); },
                                                .make = make_outer,
                                                .together = 4,       // that read coarse matrices once
