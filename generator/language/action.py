@@ -59,10 +59,10 @@ OPTIONS = frozenset(
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
     history field deflate time_limit mg search keep
-    mg_load mg_save mg_refresh within columns solves_alone rhs guess on_trajectory
+    mg_load mg_save mg_refresh within columns solves_alone levels rhs guess on_trajectory
     """.split()
 )
-"""What options of the commands that solve mean already, whatever the action."""
+"""What options of the commands that solve mean already, whatever the action; the last ones those of calls in Python."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from conftest import BUILD, ROOT
 
 from generator.__main__ import main
 from generator.emit import ondemand
+from generator.emit.build import read_build
 from generator.operators import OPERATORS
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
@@ -72,7 +73,7 @@ def test_a_planted_error_fails_the_tests(monkeypatch, capsys):
 
 @needs_build
 def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path, capsys):
-    build = ondemand.read_build(BUILD)
+    build = read_build(BUILD)
     commands = {t: ["/nowhere/c++", *c[1:]] for t, c in build.commands.items()}
     monkeypatch.setattr(
         "generator.__main__.read_build", lambda _: dataclasses.replace(build, folder=tmp_path, commands=commands)

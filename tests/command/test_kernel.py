@@ -13,6 +13,7 @@ from conftest import BUILD, ROOT
 from generator.__main__ import main
 from generator.algebra.projector import factorise
 from generator.emit import ondemand
+from generator.emit.build import read_build
 from generator.emit.render import render_body
 from generator.operators import hopping
 from generator.profile import load_profile
@@ -76,7 +77,7 @@ def plant(texts, monkeypatch):
 
 def failures(names):
     """Which of these kernels fail their tests, compiled together."""
-    build, specs = ondemand.read_build(BUILD), [FULL.find(name) for name in names]
+    build, specs = read_build(BUILD), [FULL.find(name) for name in names]
     needed = [s for spec in specs for s in ondemand.support(spec) if s.name not in build.kernels]
     module, _ = ondemand.compile_module(list(dict.fromkeys([*specs, *needed])), build)
     try:
@@ -135,7 +136,7 @@ def test_what_cannot_be_made_is_refused(capsys, tmp_path, monkeypatch):
 
 @needs_build
 def test_a_compiler_error_is_reported_and_leaves_no_module(monkeypatch, tmp_path):
-    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
     spec = FULL.find("axpby_quarter")
     monkeypatch.setattr(ondemand, "render_group", lambda *_: "this is no C++\n")
     with pytest.raises(ondemand.CompileError, match="does not name a type|error"):
@@ -145,7 +146,7 @@ def test_a_compiler_error_is_reported_and_leaves_no_module(monkeypatch, tmp_path
 
 @needs_build
 def test_two_that_compile_one_kernel_at_once_do_not_disturb_each_other(monkeypatch, tmp_path):
-    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
     spec, compiled, other = FULL.find("scale_bits20"), ondemand._compile, []
 
     def compile_late(work, build):
@@ -178,7 +179,7 @@ def built(folder, text=""):
         words = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", folder / "module.cpp", "-o", module]
         subprocess.run(words, check=True)
     else:
-        made, _ = ondemand.compile_kernel(FULL.find("scale_bits20"), ondemand.read_build(BUILD))
+        made, _ = ondemand.compile_kernel(FULL.find("scale_bits20"), read_build(BUILD))
         module.write_bytes(made.read_bytes())
     ondemand.record_module(module)
     return module
@@ -247,7 +248,7 @@ def test_a_file_that_is_no_module_is_refused(quarksmith, tmp_path):
 
 @needs_build
 def test_the_cache_gives_only_what_was_built(tmp_path, capsys):
-    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
     spec = FULL.find("scale_bits20")
     module, new = ondemand.compile_kernel(spec, build)
     assert new and not ondemand.compile_kernel(spec, build)[1]

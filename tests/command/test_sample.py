@@ -10,6 +10,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 from generator.emit import ondemand
+from generator.emit.build import read_build
 from generator.profile import load_profile
 
 COUNT = 8
@@ -25,7 +26,7 @@ def outside():
 
 
 def test_a_sample_agrees_with_the_reference():
-    build = ondemand.read_build(BUILD)
+    build = read_build(BUILD)
     specs = [spec for spec in outside() if spec.name not in build.kernels][:COUNT]
     if not specs:
         pytest.skip("the build has all kernels of profile wide")

@@ -13,6 +13,7 @@ from test_documented_keys import others
 
 from generator.__main__ import main
 from generator.emit import ondemand
+from generator.emit.build import read_build
 from generator.emit.render import render
 from generator.errors import SpecError
 from generator.profile import load_profile
@@ -113,7 +114,7 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
 
     monkeypatch.setattr(sweep, "compile_module", compiled)
     monkeypatch.setattr("generator.tune.plan.processors", lambda: 2)
-    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
     everything = len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True))
     assert f"{everything} candidates, 2 processor(s): about" in capsys.readouterr().out
     made.clear()
