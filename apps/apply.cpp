@@ -122,15 +122,14 @@ class Call {
       inputs_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
                                      parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
     } else if (p.is_direction()) {
-      const std::size_t mu = value.size() == 1 ? std::string_view("xyzt").find(value) : std::string_view::npos;
-      if (mu == std::string_view::npos) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
-      inputs_.emplace_back(LatticeDirection{int(mu)});
+      const auto mu = LatticeDirection::named(value);
+      if (!mu) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
+      inputs_.emplace_back(*mu);
     } else if (p.is_gamma()) {
-      const auto& names = meson_names();
-      const auto found = std::find(names.begin(), names.end(), value);
-      if (found == names.end())
-        throw UsageError(fmt::format("{} needs {}=GAMMA, one of {}", o_.name, p.name, fmt::join(names, ", ")));
-      inputs_.emplace_back(GammaProduct{int(found - names.begin())});
+      const auto number = meson_number(value);
+      if (!number)
+        throw UsageError(fmt::format("{} needs {}=GAMMA, one of {}", o_.name, p.name, fmt::join(meson_names(), ", ")));
+      inputs_.emplace_back(GammaProduct{*number});
     } else if (p.is_spinor()) {
       const int columns = p.is_propagator() ? 3 * kernel_.spins : 1;
       SpinorField& f = spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, columns,

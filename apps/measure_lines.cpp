@@ -92,12 +92,10 @@ int propagator_named(TomlReader& table, const char* key, const std::string& name
 }
 
 int gamma_named(TomlReader& table, const char* key, const std::string& name) {
+  if (const auto number = meson_number(name)) return *number;
   const auto& names = meson_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    table.fail(table.find(key)->line, fmt::format("{}: '{}' is unknown; {}use {}", key, printable(name),
-                                                  suggestion(name, names), fmt::join(names, ", ")));
-  return static_cast<int>(found - names.begin());
+  table.fail(table.find(key)->line, fmt::format("{}: '{}' is unknown; {}use {}", key, printable(name),
+                                                suggestion(name, names), fmt::join(names, ", ")));
 }
 
 GammaPair gamma_pair_named(TomlReader& table, const char* key, const std::string& text) {

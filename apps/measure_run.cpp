@@ -147,11 +147,13 @@ void MeasureRun::require_converged(const std::vector<SolveReport>& reports, cons
 std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, int first, SpinorField& x,
                                                    const SpinorField& b) {
   Quark& q = quark(plan_.nodes[together[0]].quark);
-  if (together.size() == 1)
+  if (together.size() == 1) {
+    const auto kept = on_slices_.find(together[0]);
+    if (kept == on_slices_.end()) return q.solver->solve_sources(x, b);
     return q.solver->solve_sources(x, b, [&](const SpinorField& vectors) {
-      if (const auto found = on_slices_.find(together[0]); found != on_slices_.end())
-        found->second.take(first, q.solver->dirac(), vectors, q.solver->basis());
+      kept->second.take(first, q.solver->dirac(), vectors, q.solver->basis());
     });
+  }
   auto& solver = of_masses_[together];
   if (!solver) {
     std::vector<double> masses;

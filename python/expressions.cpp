@@ -26,18 +26,16 @@ bool is_propagator(const std::string& kind) { return kind.ends_with("propagator"
 int direction_of(nb::handle value, const std::string& name) {
   if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
   const std::string text = nb::cast<std::string>(nb::str(value));
-  const std::size_t mu = text.size() == 1 ? std::string_view("xyzt").find(text) : std::string_view::npos;
-  if (mu == std::string_view::npos) throw UsageError(fmt::format("{}={}; use x, y, z or t, or 0 to 3", name, text));
-  return static_cast<int>(mu);
+  const auto mu = LatticeDirection::named(text);
+  if (!mu) throw UsageError(fmt::format("{}={}; use x, y, z or t, or 0 to 3", name, text));
+  return mu->mu;
 }
 
 int gamma_of(nb::handle value, const std::string& name) {
   if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
   const std::string text = nb::cast<std::string>(nb::str(value));
-  const auto& names = meson_names();
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) throw UsageError(fmt::format("{}={}; use one of {}", name, text, fmt::join(names, ", ")));
-  return static_cast<int>(found - names.begin());
+  if (const auto number = meson_number(text)) return *number;
+  throw UsageError(fmt::format("{}={}; use one of {}", name, text, fmt::join(meson_names(), ", ")));
 }
 
 /// The fields and numbers of a call, kept while it lasts.

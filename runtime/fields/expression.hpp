@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -16,6 +17,12 @@ namespace quarksmith {
 /// A direction of the lattice given to an expression: 0 to 3 for x, y, z, t.
 struct LatticeDirection {
   int mu;
+  /// That of `x`, `y`, `z` or `t`; none of another name.
+  static std::optional<LatticeDirection> named(std::string_view name) {
+    const std::size_t mu = name.size() == 1 ? std::string_view("xyzt").find(name) : std::string_view::npos;
+    if (mu == std::string_view::npos) return std::nullopt;
+    return LatticeDirection{static_cast<int>(mu)};
+  }
 };
 
 /// A product of gamma matrices given to an expression: gamma_x^b0 gamma_y^b1 gamma_z^b2 gamma_t^b3 of a number with

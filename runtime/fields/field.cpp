@@ -245,6 +245,8 @@ LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const
   if (precision.links != precision.name)
     throw UsageError(fmt::format("links cannot be stored as {}; use {}", precision.name, precision.links));
   data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);
+  // Kernels leave what fills the last blocks as it is; the largest number of a field is sought in all of it.
+  if (order_of(*this).padded() > order_of(*this).blocks) fill(0);
 }
 
 Operand LinkField::operand() const {

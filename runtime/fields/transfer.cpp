@@ -255,15 +255,9 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
 
 namespace {
 
-/// The same of links on the device. \param filled_with_zeros what fills the last block of sites is zero.
-LinkSizes sizes_of(const LinkField& links, bool filled_with_zeros = false) {
+/// The same of links on the device.
+LinkSizes sizes_of(const LinkField& links) {
   const MemoryOrder order = order_of(links);
-  if (order.padded() > order.blocks && !filled_with_zeros) {  // kernels leave there what the memory held before
-    LinkField copy(links.domain_pointer(), links.precision(), links.storage(), links.depth());
-    copy.fill(0);
-    evaluate("set_links", {links, 1.0}, {copy});
-    return sizes_of(copy, true);
-  }
   Communicator& communicator = links.domain().communicator();
   const int boxes = links.domain().layout(links.lanes()).boxes();
   const auto* words = static_cast<const double*>(links.operand().data);

@@ -2,8 +2,10 @@
 /// Two-point functions by themselves; of the quarks of a run: CorrelatorKind.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "solvers/measure/momenta.hpp"
@@ -13,6 +15,8 @@ namespace quarksmith {
 
 /// Names of the 16 gamma structures: products in the order x, y, z, t; `1`, `gx`, `gy`, `gxgy`, ..., `g5`.
 const std::vector<std::string>& meson_names();
+/// The number of a name there; none of another.
+std::optional<int> meson_number(std::string_view name);
 
 /// Gamma matrices at sink and source, by their numbers in meson_names().
 struct GammaPair {

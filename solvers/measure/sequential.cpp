@@ -75,9 +75,7 @@ SinkSource sequential_source(std::span<const Propagator* const> lines, const Bar
 Current current_named(const std::string& name) {
   for (const Current& c : all_currents())
     if (c.name == name) return c;
-  const auto& gammas = meson_names();
-  if (const auto found = std::find(gammas.begin(), gammas.end(), name); found != gammas.end())
-    return {name, static_cast<int>(found - gammas.begin())};
+  if (const auto gamma = meson_number(name)) return {name, *gamma};
   const std::vector<std::string> all = current_names();
   unknown_name("current", name, std::vector<std::string_view>(all.begin(), all.end()));
 }

@@ -41,8 +41,7 @@ struct Multigrid::Level {
   std::shared_ptr<DirectSolve> inverse;  ///< of the coarse operator, once it is asked for
 
   /// Null unless it is `wanted`.
-  std::shared_ptr<DirectSolve> direct(int rhs, bool wanted) {
-    if (!wanted) return nullptr;
+  std::shared_ptr<DirectSolve> direct(int rhs) {
     if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->reduced());
     inverse->reserve(rhs);
     return inverse;
@@ -137,8 +136,11 @@ std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method 
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
   const EvenOddSystem& last = *levels_.back()->coarse;
   const int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
-  std::shared_ptr<Preconditioner> k = levels_.back()->direct(rhs, steps == 0);
-  if (!k) k = steps_of(parameters_.coarsest, last.reduced(), steps, rhs);
+  std::shared_ptr<Preconditioner> k;
+  if (steps == 0)
+    k = levels_.back()->direct(rhs);
+  else
+    k = steps_of(parameters_.coarsest, last.reduced(), steps, rhs);
   return std::make_unique<EvenOddSolve>(last, std::move(k), rhs);
 }
 

@@ -1,7 +1,5 @@
 """Currents between neighbouring sites: what is conserved, and what is refused. Numbers: test_measure_data, _numpy."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -47,11 +45,10 @@ momenta = [[1, 0, 0]]
 """
 
 
-def results(text, quarksmith, tmp_path):
-    (tmp_path / "run.toml").write_text(text)
-    quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+def by_structure(results):
+    """For each momentum of each correlator its complex values by the names of its structures."""
     found = {}
-    for name, result in json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"].items():
+    for name, result in results.items():
         if name != "solves":
             values = np.array(result["values"])[0] @ [1, 1j]
             found[name] = [dict(zip(result["structures"].split(), at, strict=True)) for at in values]
@@ -59,10 +56,10 @@ def results(text, quarksmith, tmp_path):
 
 
 @pytest.mark.parametrize("storage", ["18", "12t"])
-def test_ward_identities_with_momentum(quarksmith, tmp_path, storage):
+def test_ward_identities_with_momentum(measured, storage):
     """Delta_mu A_mu = 2 m P + 2 J5q away from the source and Delta_mu V_mu = 0, in temporal gauge, too."""
     text = WALLS.replace("tol = 1e-12\n", f'tol = 1e-12\nreconstruct = "{storage}"\n')
-    found = results(text, quarksmith, tmp_path)
+    found = by_structure(measured(text))
     w, pion = found["w"][1], found["pion"][0]["g5"]
     ahead_less_behind = 1 - np.exp(2j * np.pi / 4)  # of A_x: the sum of exp(i p x) (A(x) - A(x - 1))
     divergence = w["conserved_A4"] - np.roll(w["conserved_A4"], 1) + ahead_less_behind * w["conserved_A1"]

@@ -23,6 +23,12 @@ const std::vector<std::string>& meson_names() {
   return names;
 }
 
+std::optional<int> meson_number(std::string_view name) {
+  const auto found = std::ranges::find(meson_names(), name);
+  if (found == meson_names().end()) return std::nullopt;
+  return static_cast<int>(found - meson_names().begin());
+}
+
 std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, std::span<const GammaPair> gammas,
                                   const MomentumPhases& phases) {
   const auto same = [](const GammaPair& g) { return g.sink == g.source; };
