@@ -257,6 +257,7 @@ void Multigrid::improve(std::size_t n) {
   separate(n);
   SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
   through(*cycle(n, parameters_.width), v);
+  separate(n);  // where one mode is by far the lowest, a cycle leaves little else of all of them
   build(n, true);
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <omp.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,13 +18,12 @@
 #include "runtime/kernels/site_draws.hpp"
 #include "runtime/roofs.hpp"
 #include "runtime/targets/cpu/peak.hpp"
+#include "runtime/targets/cpu/pool.hpp"
 #include "runtime/targets/cpu/processor.hpp"
 #include "runtime/targets/cpu/slices.hpp"
 
 namespace quarksmith {
 namespace {
-
-constexpr std::size_t cache_line = 64, huge_page = std::size_t(2) << 20;
 
 class CpuProgram final : public Program {
  public:
@@ -110,17 +108,13 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   double peak(int real_bytes) const override { return cpu::peak(set_.register_bytes, real_bytes); }
 
   void* allocate(std::size_t bytes) override {
-    const std::size_t alignment = bytes < 2 * huge_page ? cache_line : huge_page;
-    const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, whole);
-    // Kernels stream through many arrays at once: with pages of 4 KiB they would miss the TLB again and again.
-    if (memory != nullptr && alignment == huge_page) madvise(memory, whole, MADV_HUGEPAGE);  // advice may be ignored
+    void* memory = pool_->allocate(bytes);
     if (memory == nullptr && bytes > 0)
       throw OutOfMemory(
           fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
     return memory;
   }
-  void release(void* memory) noexcept override { std::free(memory); }
+  void release(void* memory) noexcept override { pool_->release(memory); }
   void upload(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
   void download(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
   void copy(void* to, const void* from, std::size_t bytes) override {
@@ -206,7 +200,9 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
     if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return nullptr;
     return communicator.shared_memory(bytes);
   }
-  std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
+  std::shared_ptr<void> allocate_host(std::size_t bytes) override {
+    return {allocate(bytes), [pool = pool_](void* memory) { pool->release(memory); }};
+  }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
     apply(kernel, a, {.halo = &work});
   }
@@ -215,7 +211,7 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   }
   void download_beside(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
   void upload_beside(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
-  std::size_t free_memory() override { return available_memory(); }
+  std::size_t free_memory() override { return available_memory() + pool_->kept_bytes(); }
 
   double time(const std::function<void()>& enqueue) override {
     const double start = now();
@@ -233,6 +229,7 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   /// The name under which results of sweeps are kept: instruction sets are devices of their own.
   std::string device_name() const { return fmt::format("{} {}", processor_model(), set_.name); }
   InstructionSet set_ = all_instruction_sets[chosen_instruction_set()];
+  std::shared_ptr<cpu::Pool> pool_ = std::make_shared<cpu::Pool>(available_memory() / 4);
   std::vector<double> partial_, sums_;
   double hopping_seconds_ = 0;
 };
