@@ -102,63 +102,89 @@ struct CoarseRows : PanelBody<Codec> {
   /// Numbers n and those that follow of a slice of the site to which matrix number `matrix` is applied.
   template <int C>
   static QUARKSMITH_INLINE void load(const Arguments& a, const Stencil& s, int matrix, int first, int slice, int n,
-                                     Complex<T> (&x)[C][slice_numbers]) {
+                                     Complex<T> (&x)[C][chiral_numbers]) {
     QUARKSMITH_UNROLL
-    for (int c = 0; c < C; ++c) {
-      if constexpr (has_lanes) {
-        const T* const at = slice_of<const T>(a.in, s.places, s.other_first[matrix], first + c, slice);
-        for (int i = 0; i < slice_numbers; ++i)
-          x[c][i] = {at[s.places.word[2 * (n + i)]], at[s.places.word[2 * (n + i) + 1]]};
-      } else {
-        load_complex(in_order_of_sites<T>(a.y, first + c, s.other[matrix] * s.places.slices + slice) + 2 * n, x[c]);
+    for (int c = 0; c < C; ++c)
+      load_complex(in_order_of_sites<T>(a.y, first + c, s.other[matrix] * s.places.slices + slice) + 2 * n, x[c]);
+  }
+
+  /// Row i of a site.
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Stencil& s, int site, int i, int rhs, T re, T im) {
+    const FieldPlaces& f = s.places;
+    const int n = i % spinor_numbers, slice = i / spinor_numbers;
+    T factor = scalar<T>(a.b.re);
+    if constexpr (sizeof(Stored) == 2) factor *= T(s.scale[site * s.rows + i]);
+    re *= factor;
+    im *= factor;
+    if (a.x.data != nullptr) {
+      const T own = scalar<T>(a.a.re);
+      const T* const x = slice_of<const T>(a.x, f, s.first[site], rhs, slice);
+      re += own * x[f.word[2 * n]];
+      im += own * x[f.word[2 * n + 1]];
+    }
+    store_number(f, slice_of<T>(a.out, f, s.first[site], rhs, slice), n, re, im);
+  }
+
+  /// With lanes: all rows of a site, some after the others, of which the sums stay in registers.
+  template <int C>
+  static QUARKSMITH_INLINE void all_rows(const Arguments& a, const Stencil& s, int site, int first) {
+    const int columns = s.places.slices * spinor_numbers;
+    const Stored* const matrices = panel_of<Stored>(s) + 2LL * site * s.points * columns * s.rows;
+    for (int row = 0; row < columns; row += panel_lanes<T>) {
+      PanelRows<T> re[C], im[C];
+      for (int c = 0; c < C; ++c) re[c] = im[c] = PanelRows<T>{};
+      const Stored* panel = matrices + row;
+      for (int point = 0; point < s.points; ++point, panel += 2LL * columns * s.rows) {
+        const T* x[C];
+        for (int c = 0; c < C; ++c)
+          x[c] = in_order_of_sites<T>(a.y, first + c, s.other[site * s.points + point] * s.places.slices);
+        add_columns<false>(panel, s.rows, columns, x, re, im);
       }
+      T sums[2][C][panel_lanes<T>];
+      __builtin_memcpy(sums[0], re, sizeof re);
+      __builtin_memcpy(sums[1], im, sizeof im);
+      for (int lane = 0; lane < panel_lanes<T> && row + lane < columns; ++lane)
+        for (int c = 0; c < C; ++c)
+          finish(a, s, site, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
+    }
+  }
+
+  /// Without: a few rows of a site, part of the columns.
+  template <int C>
+  static QUARKSMITH_INLINE void some_rows(const Arguments& a, const Stencil& s, int index, int first) {
+    const int part = index % panel_parts, rows = index / panel_parts, apart = s.rows / panel_lanes<T>;
+    const int site = rows / apart, row = rows % apart * panel_lanes<T>, columns = s.points * s.places.slices;
+    PanelRows<T> re[C] = {}, im[C] = {};
+    const Stored* const matrices = panel_of<Stored>(s) + 2LL * site * columns * spinor_numbers * s.rows + row;
+    for (int k = part; k < columns; k += panel_parts) {
+      const int point = k / s.places.slices, slice = k % s.places.slices;
+      const Stored* panel = matrices + static_cast<long long>(k) * 2 * spinor_numbers * s.rows;
+      for (int n = 0; n < spinor_numbers; n += chiral_numbers, panel += 2 * chiral_numbers * s.rows) {
+        Complex<T> x[C][chiral_numbers];
+        load<C>(a, s, site * s.points + point, first, slice, n, x);
+        add_panel<false>(panel, s.rows, x, re, im);
+      }
+    }
+    for (int c = 0; c < C; ++c) {
+      add_parts<T>(re[c]);
+      add_parts<T>(im[c]);
+    }
+    QUARKSMITH_UNROLL
+    for (int lane = 0; lane < panel_lanes<T>; ++lane) {
+      if (row + lane >= s.places.slices * spinor_numbers) continue;
+      for (int c = 0; c < C; ++c)
+        if ((lane * C + c) % panel_parts == part)
+          finish(a, s, site, row + lane, first + c, get_lane(re[c], lane), get_lane(im[c], lane));
     }
   }
 
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
-    const FieldPlaces& f = s.places;
-    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : s.rows / panel_lanes<T>;
-    const int site = rows / apart, row = rows % apart * panel_lanes<T>;
-    const int groups = has_lanes ? (s.rows + panel_lanes<T> - 1) / panel_lanes<T> : 1, columns = s.points * f.slices;
-    PanelRows<T> re[most_groups<T>][C], im[most_groups<T>][C];
-    for (int t = 0; t < groups; ++t)
-      for (int c = 0; c < C; ++c) re[t][c] = im[t][c] = PanelRows<T>{};
-    const Stored* const matrices = panel_of<Stored>(s) + 2LL * site * columns * spinor_numbers * s.rows + row;
-    for (int k = part; k < columns; k += panel_parts) {
-      const int point = k / f.slices, slice = k % f.slices;
-      const Stored* panel = matrices + static_cast<long long>(k) * 2 * spinor_numbers * s.rows;
-      for (int n = 0; n < spinor_numbers; n += slice_numbers, panel += 2 * slice_numbers * s.rows) {
-        Complex<T> x[C][slice_numbers];
-        load<C>(a, s, site * s.points + point, first, slice, n, x);
-        for (int t = 0; t < groups; ++t) add_panel<false>(panel + t * panel_lanes<T>, s.rows, x, re[t], im[t]);
-      }
-    }
-    for (int t = 0; t < groups; ++t)
-      for (int c = 0; c < C; ++c) {
-        add_parts<T>(re[t][c]);
-        add_parts<T>(im[t][c]);
-      }
-    const T own = scalar<T>(a.a.re), factor = scalar<T>(a.b.re);
-    for (int t = 0; t < groups; ++t) {
-      QUARKSMITH_UNROLL
-      for (int lane = 0; lane < panel_lanes<T>; ++lane) {
-        const int i = row + t * panel_lanes<T> + lane, n = i % spinor_numbers, slice = i / spinor_numbers;
-        if (slice >= f.slices) continue;
-        T scale = factor;
-        if constexpr (sizeof(Stored) == 2) scale *= T(s.scale[site * s.rows + i]);
-        for (int c = 0; c < C; ++c) {
-          if ((lane * C + c) % panel_parts != part) continue;
-          T out_re = scale * get_lane(re[t][c], lane), out_im = scale * get_lane(im[t][c], lane);
-          if (a.x.data != nullptr) {
-            const T* const x = slice_of<const T>(a.x, f, s.first[site], first + c, slice);
-            out_re += own * x[f.word[2 * n]];
-            out_im += own * x[f.word[2 * n + 1]];
-          }
-          store_number(f, slice_of<T>(a.out, f, s.first[site], first + c, slice), n, out_re, out_im);
-        }
-      }
+    if constexpr (has_lanes) {
+      all_rows<C>(a, s, index, first);
+    } else {
+      some_rows<C>(a, s, index, first);
     }
   }
 };

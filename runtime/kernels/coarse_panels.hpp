@@ -23,7 +23,7 @@ extern const int full_lanes;
 template <class T>
 inline constexpr int panel_lanes = has_lanes ? full_lanes<T> : item_rows;
 template <class T>
-inline constexpr int most_groups = has_lanes ? (2 * most_vectors + panel_lanes<T> - 1) / panel_lanes<T> : 1;
+inline constexpr int most_groups = has_lanes ? (most_vectors + panel_lanes<T> - 1) / panel_lanes<T> : 1;
 inline constexpr int panel_parts = has_lanes ? 1 : item_parts;
 
 /// What threads do together, where items are threads: runtime/targets/NAME/warp.hpp.
@@ -54,9 +54,6 @@ template <class T>
 QUARKSMITH_INLINE T get_lane(const ThreadRows<T>& v, int i) {
   return v.row[i];
 }
-
-/// Numbers of a slice of a coarse vector that are multiplied together.
-inline constexpr int slice_numbers = has_lanes ? spinor_numbers : chiral_numbers;
 
 /// What a thread loads or stores at once.
 template <class T>
@@ -204,6 +201,24 @@ QUARKSMITH_INLINE void add_panel(const Stored* panel, int rows, const Complex<T>
     QUARKSMITH_UNROLL
     for (int c = 0; c < C; ++c) {
       const T x_re = x[c][n].re, x_im = x[c][n].im;
+      re[c] = re[c] + m_re * x_re;
+      im[c] = im[c] + m_re * x_im;
+      re[c] = Conjugate ? re[c] + m_im * x_im : re[c] - m_im * x_im;
+      im[c] = Conjugate ? im[c] - m_im * x_re : im[c] + m_im * x_re;
+    }
+  }
+}
+
+/// re[c], im[c] += m x[c] for so many columns, each of which is read once, and spread numbers once from where they lie.
+/// With lanes.
+template <bool Conjugate, int C, class T, class Stored>
+QUARKSMITH_INLINE void add_columns(const Stored* panel, int rows, int columns, const T* const (&x)[C],
+                                   PanelRows<T> (&re)[C], PanelRows<T> (&im)[C]) {
+  for (int n = 0; n < columns; ++n, panel += 2 * rows) {
+    const PanelRows<T> m_re = panel_load<T>(panel), m_im = panel_load<T>(panel + rows);
+    QUARKSMITH_UNROLL
+    for (int c = 0; c < C; ++c) {
+      const T x_re = x[c][2 * n], x_im = x[c][2 * n + 1];
       re[c] = re[c] + m_re * x_re;
       im[c] = im[c] + m_re * x_im;
       re[c] = Conjugate ? re[c] + m_im * x_im : re[c] - m_im * x_im;

@@ -145,11 +145,63 @@ struct SpreadVectors : PanelBody<Codec> {
 template <class Codec, class Stored>
 struct RestrictRows : PanelBody<Codec> {
   using T = typename Codec::Element;
-  static constexpr int chiralities = has_lanes ? 2 : 1;  ///< that an item takes
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int group, Lanes<double, W>*) {
     each_column_group<RestrictRows>(a, index, group);
+  }
+
+  /// Numbers of one chirality of a site.
+  static QUARKSMITH_INLINE const T* numbers_at(const Operand& f, const BlockVectors& b, long long site, int rhs,
+                                               int slice, int chirality) {
+    return in_blocks<const T>(f, b, site, rhs, slice) + chirality * 2 * chiral_numbers;
+  }
+  static QUARKSMITH_INLINE const Stored* panel_at(const BlockVectors& b, long long site, int slice, int chirality) {
+    return panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows;
+  }
+  static QUARKSMITH_INLINE long long site_of(const BlockVectors& b, int block, int inside) {
+    return static_cast<long long>(block) * b.block_sites + (b.site != nullptr ? b.site[inside] : inside);
+  }
+
+  /// Row j of a chirality of a block.
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const BlockVectors& b, int block, int chirality, int j,
+                                       int rhs, T re, T im) {
+    T scale = 1;
+    if constexpr (sizeof(Stored) == 2) scale = T(b.scale[(2 * block + chirality) * b.rows + j]);
+    store_number(b.coarse, coarse_slice<T>(a.out, b.coarse, b.coarse_first[block], rhs, j),
+                 chirality * chiral_numbers + j % chiral_numbers, scale * re, scale * im);
+  }
+
+  /// With lanes: all rows of a block, some after the others, of which the sums stay in registers.
+  template <int C>
+  static QUARKSMITH_INLINE void all_rows(const Arguments& a, const BlockVectors& b, T sign, int block, int first) {
+    const int last = b.coarse.slices * chiral_numbers;
+    for (int chirality = 0; chirality < 2; ++chirality)
+      for (int row = 0; row < last; row += panel_lanes<T>) {
+        PanelRows<T> re[C], im[C];
+        for (int c = 0; c < C; ++c) re[c] = im[c] = PanelRows<T>{};
+        for (int inside = 0; inside < b.sites; ++inside) {
+          const long long site = site_of(b, block, inside);
+          for (int slice = 0; slice < b.slices; ++slice) {
+            const T* x[C];
+            T difference[C][2 * chiral_numbers];
+            for (int c = 0; c < C; ++c) {
+              x[c] = numbers_at(a.in, b, site, first + c, slice, chirality);
+              if (a.x.data == nullptr) continue;
+              const T* const other = numbers_at(a.x, b, site, first + c, slice, chirality);
+              for (int n = 0; n < 2 * chiral_numbers; ++n) difference[c][n] = x[c][n] - sign * other[n];
+              x[c] = difference[c];
+            }
+            add_columns<true>(panel_at(b, site, slice, chirality) + row, b.rows, chiral_numbers, x, re, im);
+          }
+        }
+        T sums[2][C][panel_lanes<T>];
+        __builtin_memcpy(sums[0], re, sizeof re);
+        __builtin_memcpy(sums[1], im, sizeof im);
+        for (int lane = 0; lane < panel_lanes<T> && row + lane < last; ++lane)
+          for (int c = 0; c < C; ++c)
+            finish(a, b, block, chirality, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
+      }
   }
 
   /// One chirality of a site.
@@ -159,11 +211,11 @@ struct RestrictRows : PanelBody<Codec> {
     QUARKSMITH_UNROLL
     for (int c = 0; c < C; ++c) {
       T from[2 * chiral_numbers], other[2 * chiral_numbers];
-      load_numbers(in_blocks<const T>(a.in, b, site, first + c, slice) + chirality * 2 * chiral_numbers, from);
+      load_numbers(numbers_at(a.in, b, site, first + c, slice, chirality), from);
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) x[c][n] = {from[2 * n], from[2 * n + 1]};
       if (a.x.data == nullptr) continue;
-      load_numbers(in_blocks<const T>(a.x, b, site, first + c, slice) + chirality * 2 * chiral_numbers, other);
+      load_numbers(numbers_at(a.x, b, site, first + c, slice, chirality), other);
       QUARKSMITH_UNROLL
       for (int n = 0; n < chiral_numbers; ++n) {
         x[c][n].re -= sign * other[2 * n];
@@ -172,53 +224,40 @@ struct RestrictRows : PanelBody<Codec> {
     }
   }
 
+  /// Without: a few rows of a chirality, part of the sites.
+  template <int C>
+  static QUARKSMITH_INLINE void some_rows(const Arguments& a, const BlockVectors& b, T sign, int index, int first) {
+    const int part = index % panel_parts, rows = index / panel_parts, apart = b.rows / panel_lanes<T>;
+    const int block = rows / (2 * apart), chirality = rows / apart % 2, row = rows % apart * panel_lanes<T>;
+    PanelRows<T> re[C] = {}, im[C] = {};
+    for (int k = part; k < b.sites * b.slices; k += panel_parts) {
+      const int slice = k % b.slices;
+      const long long site = site_of(b, block, k / b.slices);
+      Complex<T> x[C][chiral_numbers];
+      load(a, b, sign, site, first, slice, chirality, x);
+      add_panel<true>(panel_at(b, site, slice, chirality) + row, b.rows, x, re, im);
+    }
+    for (int c = 0; c < C; ++c) {
+      add_parts<T>(re[c]);
+      add_parts<T>(im[c]);
+    }
+    QUARKSMITH_UNROLL
+    for (int lane = 0; lane < panel_lanes<T>; ++lane) {
+      if (row + lane >= b.coarse.slices * chiral_numbers) continue;
+      for (int c = 0; c < C; ++c)
+        if ((lane * C + c) % panel_parts == part)
+          finish(a, b, block, chirality, row + lane, first + c, get_lane(re[c], lane), get_lane(im[c], lane));
+    }
+  }
+
   template <int C>
   static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int part = index % panel_parts, rows = index / panel_parts, apart = has_lanes ? 1 : b.rows / panel_lanes<T>;
-    const int block = has_lanes ? rows : rows / (2 * apart), row = rows % apart * panel_lanes<T>;
-    const int first_chirality = has_lanes ? 0 : rows / apart % 2;
-    const int groups = has_lanes ? (b.rows + panel_lanes<T> - 1) / panel_lanes<T> : 1;
-    const T sign = a.x.data != nullptr ? sign_of<T>(b.odd[block], a.skip) : T(0);
-    PanelRows<T> re[chiralities][most_groups<T>][C], im[chiralities][most_groups<T>][C];  // of those that an item takes
-    for (int i = 0; i < chiralities; ++i)
-      for (int t = 0; t < groups; ++t)
-        for (int c = 0; c < C; ++c) re[i][t][c] = im[i][t][c] = PanelRows<T>{};
-    for (int k = part; k < b.sites * b.slices; k += panel_parts) {
-      const int inside = k / b.slices, slice = k % b.slices;
-      const long long site =
-          static_cast<long long>(block) * b.block_sites + (b.site != nullptr ? b.site[inside] : inside);
-      for (int i = 0; i < chiralities; ++i) {
-        const int chirality = first_chirality + i;
-        Complex<T> x[C][chiral_numbers];
-        load(a, b, sign, site, first, slice, chirality, x);
-        const Stored* panel =
-            panel_of<Stored>(b) + ((site * b.slices + slice) * 2 + chirality) * 2 * chiral_numbers * b.rows + row;
-        for (int t = 0; t < groups; ++t, panel += panel_lanes<T>) add_panel<true>(panel, b.rows, x, re[i][t], im[i][t]);
-      }
-    }
-    for (int i = 0; i < chiralities; ++i)
-      for (int t = 0; t < groups; ++t)
-        for (int c = 0; c < C; ++c) {
-          add_parts<T>(re[i][t][c]);
-          add_parts<T>(im[i][t][c]);
-        }
-    const int last = b.coarse.slices * chiral_numbers;
-    for (int i = 0; i < chiralities; ++i) {
-      const int chirality = first_chirality + i;
-      for (int t = 0; t < groups; ++t) {
-        QUARKSMITH_UNROLL
-        for (int lane = 0; lane < panel_lanes<T>; ++lane) {
-          const int j = row + t * panel_lanes<T> + lane, n = chirality * chiral_numbers + j % chiral_numbers;
-          if (j >= last) continue;
-          T scale = 1;
-          if constexpr (sizeof(Stored) == 2) scale = T(b.scale[(2 * block + chirality) * b.rows + j]);
-          for (int c = 0; c < C; ++c)
-            if ((lane * C + c) % panel_parts == part)
-              store_number(b.coarse, coarse_slice<T>(a.out, b.coarse, b.coarse_first[block], first + c, j), n,
-                           scale * get_lane(re[i][t][c], lane), scale * get_lane(im[i][t][c], lane));
-        }
-      }
+    if constexpr (has_lanes) {
+      all_rows<C>(a, b, a.x.data != nullptr ? sign_of<T>(b.odd[index], a.skip) : T(0), index, first);
+    } else {
+      const int block = index / panel_parts / (2 * (b.rows / panel_lanes<T>));
+      some_rows<C>(a, b, a.x.data != nullptr ? sign_of<T>(b.odd[block], a.skip) : T(0), index, first);
     }
   }
 };

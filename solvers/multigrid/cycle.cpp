@@ -11,9 +11,7 @@ namespace quarksmith {
 DirectSolve::DirectSolve(const LinearOperator& a) {
   const Lattice& lattice = a.domain()->lattice();
   const Parity parity = a.subset() == Subset::even ? Parity::even : Parity::odd;
-  std::vector<long long> sites;
-  for (long long i = 0; i < lattice.sites(); ++i)
-    if (Lattice::parity(lattice.coordinates(i)) == parity) sites.push_back(i);
+  const std::vector<long long> sites = sites_in_memory(a.field(1));
   const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
   if (lattice.parts() > 1)
     throw UsageError(

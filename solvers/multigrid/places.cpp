@@ -76,6 +76,18 @@ int first_word(const SpinorField& f, const Coordinates& x) {
   return static_cast<int>(order_of(f).word(block + (second ? layout.geometry().half_sites : 0), lane, 0));
 }
 
+std::vector<long long> sites_in_memory(const SpinorField& f) {
+  const Lattice& lattice = f.domain().lattice();
+  std::vector<std::pair<int, long long>> sites;
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (const Coordinates x = lattice.coordinates(i); holds(f.subset(), Lattice::parity(x)))
+      sites.emplace_back(first_word(f, x), i);
+  std::ranges::sort(sites);
+  std::vector<long long> numbers;
+  for (const auto& [word, number] : sites) numbers.push_back(number);
+  return numbers;
+}
+
 std::vector<Complex64> numbers_of(const SpinorField& f, int rhs) {
   std::vector<Complex64> numbers(static_cast<std::size_t>(f.domain().lattice().sites()) * f.slices() * spinor_numbers);
   is_double(f) ? read<double>(f, rhs, numbers) : read<float>(f, rhs, numbers);
@@ -128,7 +140,6 @@ SiteOrder::SiteOrder(const SpinorField& like, std::vector<int> first)
       numbers_(static_cast<long long>(first.size()) * like.slices() * 2 * spinor_numbers),
       word_bytes_(like.precision().word_bytes),
       items_(static_cast<int>(first.size()) * like.slices()) {
-  if (!rows_apart(domain_->device())) return;
   gather_ = &find(domain_->device().kernels(), {.operation = "gather_numbers", .precision = like.precision().name});
   first_ = on_device(domain_->device_pointer(), first);
   const CoarseSites record{.places = places_of(like),
@@ -143,7 +154,6 @@ void SiteOrder::reserve(int rhs) const {
 }
 
 Operand SiteOrder::gather(const Operand& in, int rhs) const {
-  if (gather_ == nullptr) return {};
   reserve(rhs);
   Operand copy;
   copy.data = copy_.data();

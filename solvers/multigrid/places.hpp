@@ -13,6 +13,9 @@ namespace quarksmith {
 FieldPlaces places_of(const SpinorField& f);
 /// First word of the site with these coordinates, among those that the field holds.
 int first_word(const SpinorField& f, const Coordinates& x);
+/// The lexicographic numbers of its sites, in the order of their first words: kernels that work on one after the other
+/// find the lines of a cache that lanes share.
+std::vector<long long> sites_in_memory(const SpinorField& f);
 
 /// All numbers of a right-hand side, [lexicographic site][slice][12]; those of sites that it does not hold are zero.
 std::vector<Complex64> numbers_of(const SpinorField& f, int rhs);
@@ -43,7 +46,7 @@ Memory on_device(const std::shared_ptr<Device>& device, const std::vector<T>& al
   return on_device(device, all.data(), all.size() * sizeof(T));
 }
 
-/// Fields of the same sites, whose numbers kernels with rows apart read in the order of these sites.
+/// Fields of the same sites, whose numbers kernels read in the order of these sites.
 class SiteOrder {
  public:
   SiteOrder() = default;
@@ -51,7 +54,7 @@ class SiteOrder {
   SiteOrder(const SpinorField& like, std::vector<int> first);
   /// Room for so many right-hand sides.
   void reserve(int rhs) const;
-  /// A copy of `in`, until the next one; nothing where kernels read fields themselves.
+  /// A copy of `in`, until the next one.
   Operand gather(const Operand& in, int rhs) const;
 
  private:

@@ -22,14 +22,12 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
   places_ = places_of(here);
   std::vector<int> first, other_first, other_number, from_first,
       number(static_cast<std::size_t>(source->lattice().sites()));
-  for (long long i = 0; i < domain_->lattice().sites(); ++i) {
-    const Coordinates x = domain_->lattice().coordinates(i);
-    if (Lattice::parity(x) != to) continue;
-    sites_.push_back(i);
-    first.push_back(first_word(here, x));
+  sites_ = sites_in_memory(here);
+  for (const long long i : sites_) {
+    first.push_back(first_word(here, domain_->lattice().coordinates(i)));
     for (int p = 0; p < points; ++p) number[other(i, p)] = 1;
   }
-  for (long long i = 0; i < source->lattice().sites(); ++i) {
+  for (const long long i : sites_in_memory(there)) {
     if (number[i] == 0) continue;  // a border has sites that none couples to
     number[i] = static_cast<int>(from_first.size());
     from_first.push_back(first_word(there, source->lattice().coordinates(i)));
@@ -154,6 +152,9 @@ void SiteMatrices::pack() {
   apply_ = &kernel("coarse_apply_packed");
 }
 
+/// Whether kernels read vectors in the order of sites, not tile by tile.
+bool SiteMatrices::reads_copies() const { return packed_.data() == nullptr || !rows_apart(domain_->device()); }
+
 void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   border_ ? multiply(out, a, x, b, border_->read(in)) : multiply(out, a, x, b, in);
 }
@@ -162,7 +163,7 @@ void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, doubl
 void SiteMatrices::multiply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
   const bool packed = packed_.data() != nullptr;
-  const Operand copy = packed ? Operand{} : order_.gather(in.operand(from_), in.rhs());
+  const Operand copy = reads_copies() ? order_.gather(in.operand(from_), in.rhs()) : Operand{};
   const int items = packed ? tile_items(out.device(), stored_rows_) : row_items(out.device(), stored_rows_);
   const int groups = packed ? tile_groups(out.device(), out.rhs()) : column_groups(out.device(), out.rhs());
   run(*apply_, sites * items, groups, [&](Arguments& args) {

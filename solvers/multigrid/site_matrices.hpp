@@ -41,7 +41,7 @@ class SiteMatrices {
 
   /// Work space for so many right-hand sides.
   void reserve(int rhs) const {
-    if (packed_.data() == nullptr) order_.reserve(rhs);
+    if (reads_copies()) order_.reserve(rhs);
     if (border_) border_->reserve(rhs);
   }
   /// out = a x + b C in on the sites of the one parity from those of the other; x may be null. Collective where there
@@ -49,6 +49,7 @@ class SiteMatrices {
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
  private:
+  bool reads_copies() const;
   void eliminate();
   void make_record();
   const Kernel& kernel(const char* name) const;

@@ -173,7 +173,7 @@ Transfer::Blocks Transfer::Blocks::columns(int count) const {
 
 void Transfer::reserve(int rhs) const {
   if (!work_ || work_->rhs() < rhs) work_.emplace(*this, rhs);
-  order_.reserve(rhs);
+  if (reads_copies()) order_.reserve(rhs);
   if (gathering_) gathering_->reserve(rhs);
 }
 
@@ -183,6 +183,9 @@ const Kernel& Transfer::kernel(std::string_view name) const {
 
 /// Whether kernels read vectors tile by tile.
 bool Transfer::in_tiles() const { return panel_.data() == nullptr && rows_apart(fine_->device()); }
+
+/// Whether the prolongation reads coarse fields in the order of sites.
+bool Transfer::reads_copies() const { return rows_apart(fine_->device()) && !in_tiles(); }
 
 int Transfer::groups_of(int columns) const {
   return in_tiles() ? tile_groups(fine_->device(), columns) : column_groups(fine_->device(), columns);
@@ -221,7 +224,7 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
 
 void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
   const Device& device = fine_->device();
-  const Operand copy = in_tiles() ? Operand{} : order_.gather(coarse.operand(), coarse.rhs());
+  const Operand copy = reads_copies() ? order_.gather(coarse.operand(), coarse.rhs()) : Operand{};
   const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
   run(
       *prolong_, all_,

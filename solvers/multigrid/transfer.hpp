@@ -72,7 +72,7 @@ class Transfer {
   struct View {
     Memory sites, record;
   };
-  bool in_tiles() const;
+  bool in_tiles() const, reads_copies() const;
   int groups_of(int columns) const;
   std::vector<int> steps_of(const std::vector<int>& sites) const;
   std::vector<unsigned char> faces() const;

@@ -102,6 +102,14 @@ QUARKSMITH_INLINE Lanes<T, W> convert(const V& v) {
   if constexpr (W == 1) {
     return static_cast<T>(v);
   } else {
+#if defined(__AVX512F__) && !defined(__clang__)
+    // GCC would widen half by half.
+    if constexpr (W == 16 && sizeof(T) == 4 && sizeof(V) == 32 && T(0.5) == T(0)) {
+      using Shorts = short __attribute__((vector_size(32)));
+      using Integers = int __attribute__((vector_size(64)));
+      return (Lanes<T, W>)__builtin_ia32_pmovsxwd512_mask((Shorts)v, Integers{}, (unsigned short)(-1));
+    }
+#endif
     return __builtin_convertvector(v, Lanes<T, W>);
   }
 }
