@@ -14,7 +14,7 @@ namespace quarksmith {
 namespace {
 
 /// Steps of GCR before and while the convergence factor is taken: the first ones reduce what every smoother does.
-constexpr int first_steps = 3, factor_steps = 5;
+constexpr int first_steps = 2, factor_steps = 4;
 /// Rounds are not given up above the first, for the first ones of light quarks gain little and a later one much; they
 /// end below the second, for another one costs more than it saves.
 constexpr double good_factor = 0.5, best_factor = 0.4;
@@ -57,14 +57,14 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
   begin(0, given != nullptr ? &given->vectors : nullptr);
   const bool of_this = given != nullptr && !given->of_other;
   build(0, of_this);
-  factors_.push_back(factor());
-  const auto good = [this] {
+  const int rounds = of_this ? 0 : parameters_.most_rounds;
+  if (rounds == 0) factors_.push_back(factor());
+  const auto good = [this] {  // not asked before the first round: vectors that were only relaxed hardly ever are
     const double now = factors_.back();
     return now < best_factor || (now < good_factor && factors_.size() > 1 &&
                                  now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
   };
-  const bool adapt = given != nullptr && given->of_other;
-  for (int round = 0; !of_this && round < parameters_.most_rounds && (!good() || (adapt && round == 0)); ++round) {
+  for (int round = 0; round < rounds && (round == 0 || !good()); ++round) {
     improve(0);
     factors_.push_back(factor());
   }
