@@ -4,6 +4,7 @@
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "tests/dense.hpp"
+#include "tests/far_hops.hpp"
 #include "tests/multigrid_levels.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
@@ -50,29 +51,10 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Multigrid,
                            return std::string(info.param.precision) + (info.param.packed ? "Packed" : "");
                          });
 
-/// An operator that hops to where no neighbouring block is.
-class FarHops final : public LinearOperator {
- public:
-  explicit FarHops(const LinearOperator& a) : a_(&a), between_(a.field(12)) {}
-  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
-    SpinorField between = between_.columns(0, in.rhs());
-    a_->apply(between, in, dagger);
-    a_->apply(out, between, dagger);
-  }
-  Subset subset() const override { return a_->subset(); }
-  const DomainPointer& domain() const override { return a_->domain(); }
-  const PrecisionInfo& precision() const override { return a_->precision(); }
-  double flops() const override { return 2 * a_->flops(); }
-
- private:
-  const LinearOperator* a_;
-  mutable SpinorField between_;
-};
-
 TEST(MultigridStencil, RefusesBlocksThatAreCoupledWithoutTouching) {
   const auto domain = std::make_shared<Domain>(Lattice({8, 4, 4, 8}), Device::cpu());
   const auto dirac = dense::dirac(dense::wilson(0), hot_gauge(domain->lattice(), 5), domain);
-  const FarHops far(dirac->matrix());  // corners of blocks, too
+  const FarHops far(dirac->matrix());
   Transfer transfer(far, find_basis("non_relativistic"), {2, 2, 2, 2}, 6);
   keep_noise(transfer, 1);
   EXPECT_THROW(CoarseOperator(transfer, far, 1), UsageError);

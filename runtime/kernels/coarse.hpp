@@ -36,8 +36,8 @@ struct PackMatrices : PanelBody<Codec> {
   }
 };
 
-/// Columns a.direction and those that follow, of the columns of all points one after the other, += b in. An item is a
-/// site with lanes, else a row of one.
+/// Columns a.direction and those that follow, of the columns of all points one after the other, += b in; or of a point
+/// that a.y names for each site, if not by -1. An item is a site with lanes, else a row of one.
 template <class Codec>
 struct AddColumns : PanelBody<Codec> {
   template <int W>
@@ -46,10 +46,12 @@ struct AddColumns : PanelBody<Codec> {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
     const int rows = s.places.slices * spinor_numbers;
     const int site = has_lanes ? index : index / rows, begin = has_lanes ? 0 : index % rows;
+    const int point = a.y.data != nullptr ? static_cast<const int*>(a.y.data)[site] : 0;
+    if (point < 0) return;
     const T factor = scalar<T>(a.b.re);
     for (int c = 0; c < a.columns; ++c) {
-      T* const to =
-          static_cast<T*>(s.panel) + 2 * (static_cast<long long>(site) * s.points * rows + a.direction + c) * s.rows;
+      const long long column = (static_cast<long long>(site) * s.points + point) * rows + a.direction + c;
+      T* const to = static_cast<T*>(s.panel) + 2 * column * s.rows;
       for (int i = begin; i < (has_lanes ? rows : begin + 1); ++i) {
         const T* const x = slice_of<const T>(a.in, s.places, s.first[site], c, i / spinor_numbers);
         to[i] += factor * x[s.places.word[2 * (i % spinor_numbers)]];

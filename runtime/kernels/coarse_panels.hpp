@@ -182,10 +182,11 @@ QUARKSMITH_INLINE T* coarse_slice(const Operand& f, const FieldPlaces& places, i
   return slice_of<T>(f, places, first, rhs, j / chiral_numbers);
 }
 
-/// The sign of a block in a pattern that alternates in some directions.
+/// The factor of a block in a pattern (one_colour): its sign, or whether it counts.
 template <class T>
-QUARKSMITH_INLINE T sign_of(unsigned odd, int directions_that_alternate) {
-  unsigned bits = odd & unsigned(directions_that_alternate);
+QUARKSMITH_INLINE T sign_of(unsigned odd, int pattern) {
+  if (pattern & one_colour) return odd == unsigned(pattern - one_colour) ? T(1) : T(0);
+  unsigned bits = odd & unsigned(pattern);
   bits ^= bits >> 2;
   bits ^= bits >> 1;
   return bits & 1 ? T(-1) : T(1);

@@ -27,6 +27,9 @@ inline constexpr int spread_items = 6;
 inline constexpr int most_vectors = 48;
 /// Matrices that are stored in 16 bits are integers up to this, times a factor for each row.
 inline constexpr int most_short = 32767;
+/// Patterns of blocks: bits of the directions in which signs alternate, or this and the directions in which the
+/// coordinates of the only blocks that count are odd. There are so many of either.
+inline constexpr int one_colour = 16, block_colours = 16;
 
 /// Where the words of a slice of a field lie, of the type in which kernels compute.
 struct FieldPlaces {
@@ -49,7 +52,7 @@ struct BlockVectors {
   float* scale;                ///< of a row of `packed`: [block][chirality][rows]
   const int* site;             ///< numbers of the sites of a block that count, where not all do; of steps of tiles
   int sites;                   ///< how many
-  const unsigned char* faces;  ///< where not all sites of tiles count: of those of a block, bit `face` is set
+  const unsigned* faces;  ///< where not all sites of tiles count: of those of a block, bit `face` is set
   int face;
   const unsigned char* odd;  ///< bit mu: coordinate mu of a block is odd
   int* failed;               ///< set where near-null vectors depend on each other

@@ -106,8 +106,8 @@ struct PackVectors : PanelBody<Codec> {
 };
 
 /// out_c = +- V_j of one chirality, j = c and those that follow, as fields: what P makes of unit vectors. Both begin at
-/// number a.direction of the 2 N numbers of a coarse vector; signs alternate in the directions a.skip. An item is a
-/// site of a block with lanes, else one of its words.
+/// number a.direction of the 2 N numbers of a coarse vector; a.skip is the pattern of blocks. An item is a site of a
+/// block with lanes, else one of its words.
 template <class Codec, class Stored>
 struct SpreadVectors : PanelBody<Codec> {
   template <int W>

@@ -13,7 +13,7 @@ struct VectorTiles {
   long long step;  ///< threads of a step
   Tile* first;
   const float* scale;
-  const unsigned char* faces;
+  const unsigned* faces;
 
   QUARKSMITH_INLINE VectorTiles(const BlockVectors& b, int block_, int chirality_)
       : block(block_),

@@ -9,26 +9,27 @@
 #include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {
-namespace {
 
-constexpr int points = 1 + 2 * directions;  ///< the site itself, then (+mu, -mu)
-constexpr int probes = 12;                  ///< right-hand sides of a probe
-
-}  // namespace
-
+/// On even sites, X the matrices of the sites themselves: 1 - X_ee^-1 C_eo X_oo^-1 C_oe. On all: 1 + X^-1 C.
 class CoarseOperator::Reduced final : public LinearOperator {
  public:
   explicit Reduced(const CoarseOperator& c) : c_(&c) {}
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
     if (dagger == Dagger::yes) throw UsageError("a coarse operator has no conjugate; use methods that need none");
-    SpinorField even = c_->even_.columns(0, in.rhs()), odd = c_->odd_.columns(0, in.rhs()),
-                other = c_->other_.columns(0, in.rhs());
-    c_->hops_[1].apply(odd, 0, nullptr, 1, in);
-    c_->inverse_[1].apply(other, 0, nullptr, 1, odd);
-    c_->hops_[0].apply(even, 0, nullptr, 1, other);
-    c_->inverse_[0].apply(out, 1, &in, -1, even);
+    const auto &first = c_->parts_.front(), &last = c_->parts_.back();
+    SpinorField product = c_->product_.columns(0, in.rhs());
+    if (subset() == Subset::full) {
+      first.matrices.hops.apply(product, 0, nullptr, 1, in);
+      first.inverse.apply(out, 1, &in, 1, product);
+      return;
+    }
+    SpinorField odd = c_->odd_->columns(0, in.rhs()), other = c_->other_->columns(0, in.rhs());
+    last.matrices.hops.apply(odd, 0, nullptr, 1, in);
+    last.inverse.apply(other, 0, nullptr, 1, odd);
+    first.matrices.hops.apply(product, 0, nullptr, 1, other);
+    first.inverse.apply(out, 1, &in, -1, product);
   }
-  Subset subset() const override { return Subset::even; }
+  Subset subset() const override { return c_->product_.subset(); }
   const DomainPointer& domain() const override { return c_->domain_; }
   const PrecisionInfo& precision() const override { return *c_->precision_; }
   int slices() const override { return c_->slices_; }
@@ -43,68 +44,45 @@ CoarseOperator::CoarseOperator(const Transfer& transfer, const LinearOperator& f
       precision_(&transfer.precision()),
       slices_(transfer.coarse_slices()),
       rows_(2 * transfer.vectors()),
-      even_(half(Subset::even, rhs)),
-      odd_(half(Subset::odd, rhs)),
-      other_(odd_.like()),
+      stencil_(stencil_of(transfer, fine)),
+      product_(on(changes_parity(stencil_) ? Subset::even : Subset::full, rhs)),
       reduced_(std::make_unique<Reduced>(*this)) {
-  const Lattice& lattice = domain_->lattice();
-  const SpinorField like = field();
-  for (const Parity parity : {Parity::even, Parity::odd}) {
-    own_[int(parity)] = SiteMatrices(like, parity, parity, 1, [](long long i, int) { return i; });
-    inverse_[int(parity)] = SiteMatrices(like, parity, parity, 1, [](long long i, int) { return i; });
-    auto border = lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, opposite(parity)) : nullptr;
-    const auto neighbour = [&lattice, beyond = border.get()](long long i, int p) {
-      const int mu = p / 2, step = p % 2 == 0 ? 1 : -1;
-      return beyond != nullptr ? beyond->neighbour(i, mu, step) : lattice.neighbour(i, mu, step);
-    };
-    hops_[int(parity)] = SiteMatrices(like, parity, opposite(parity), points - 1, neighbour, std::move(border));
+  if (product_.subset() == Subset::full) {
+    parts_.push_back(make_part(Subset::full, Subset::full));
+  } else {
+    parts_.push_back(make_part(Subset::even, Subset::odd));
+    parts_.push_back(make_part(Subset::odd, Subset::even));
   }
   reserve(rhs);
-  probe(transfer, fine);
-  invert();
-  if (packed)
-    for (const int parity : {0, 1}) {
-      own_[parity].pack();
-      inverse_[parity].pack();
-      hops_[parity].pack();
-    }
+  std::vector<CoupledBlocks*> all;
+  for (Part& part : parts_) all.push_back(&part.matrices);
+  has_corners(stencil_) ? CoarseProbe(transfer, fine).by_colours(all, stencil_)
+                        : CoarseProbe(transfer, fine).by_signs(all);
+  for (Part& part : parts_) {
+    part.inverse.copy(part.matrices.own);
+    if (!part.inverse.invert())
+      throw Error("multigrid: the matrix of a coarse site is singular; use another number of vectors");
+    if (!packed) continue;
+    part.matrices.own.pack();
+    part.inverse.pack();
+    part.matrices.hops.pack();
+  }
   verify(transfer, fine, packed ? 1e-2 : precision_->word_bytes == 8 ? 1e-10 : 1e-3);
 }
 
-/// The matrices of all sites, from M on P of unit vectors.
-void CoarseOperator::probe(const Transfer& transfer, const LinearOperator& fine) {
-  SpinorField in = transfer.fine_field(probes), out = in.like(), coarse = transfer.coarse_field(probes);
-  Transfer::Blocks plain(transfer, probes), other(transfer, probes);
-  const auto apply_to_units = [&](Transfer::Blocks& image, int first, int mask) {
-    transfer.spread(image, first, mask);
-    transfer.from_blocks(in, image);
-    fine.apply(out, in, Dagger::no);
-    transfer.to_blocks(image, out);
+CoarseOperator::Part CoarseOperator::make_part(Subset to, Subset from) const {
+  const Lattice& lattice = domain_->lattice();
+  const SpinorField like = field();
+  const auto itself = [](long long i, int) { return i; };
+  auto border =
+      lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, from, has_corners(stencil_)) : nullptr;
+  const auto neighbour = [&lattice, this, beyond = border.get()](long long i, int p) {
+    const Coordinates& step = stencil_[static_cast<std::size_t>(p)];
+    return beyond != nullptr ? beyond->neighbour(i, step) : neighbour_at(lattice, i, step);
   };
-  const auto add = [&](std::array<SiteMatrices, 2>& to, int point, int first, double b) {
-    for (const int parity : {0, 1}) to[parity].add(point, first, b, coarse);
-  };
-  for (int first = 0; first < rows_; first += probes) {
-    apply_to_units(plain, first, 0);
-    transfer.restrict_to(coarse, plain);
-    add(own_, 0, first, 1);
-    for (int mu = 0; mu < directions; ++mu) {
-      apply_to_units(other, first, 1 << mu);
-      for (const int step : {+1, -1}) {
-        transfer.restrict_difference(coarse, plain, other, mu, step);
-        add(hops_, 2 * mu + (step < 0), first, 0.5);
-        add(own_, 0, first, -0.5);
-      }
-    }
-  }
-}
-
-void CoarseOperator::invert() {
-  for (const int parity : {0, 1}) {
-    inverse_[parity].copy(own_[parity]);
-    if (!inverse_[parity].invert())
-      throw Error("multigrid: the matrix of a coarse site is singular; use another number of vectors");
-  }
+  return {{SiteMatrices(like, to, to, 1, itself),
+           SiteMatrices(like, to, from, static_cast<int>(stencil_.size()), neighbour, std::move(border))},
+          SiteMatrices(like, to, to, 1, itself)};
 }
 
 void CoarseOperator::verify(const Transfer& transfer, const LinearOperator& fine, double limit) const {
@@ -120,52 +98,55 @@ void CoarseOperator::verify(const Transfer& transfer, const LinearOperator& fine
   if (!(miss < limit))
     throw UsageError(
         fmt::format("multigrid: the operator couples blocks that do not touch, or hops further than half a block "
-                    "(P^+ M P is missed by {:.1e} with nearest neighbours); use larger blocks, or bicgstab",
-                    miss));
+                    "(P^+ M P is missed by {:.1e} with {} neighbours of a block); use larger blocks, or bicgstab",
+                    miss, stencil_.size()));
 }
 
 CoarseOperator::~CoarseOperator() = default;
 
 void CoarseOperator::reserve(int rhs) {
-  for (const int parity : {0, 1})
-    for (const SiteMatrices* m : {&hops_[parity], &own_[parity], &inverse_[parity]}) m->reserve(rhs);
-  if (even_.rhs() >= rhs) return;
-  even_ = half(Subset::even, rhs);
-  odd_ = half(Subset::odd, rhs);
-  other_ = odd_.like();
+  for (const Part& part : parts_)
+    for (const SiteMatrices* m : {&part.matrices.own, &part.matrices.hops, &part.inverse}) m->reserve(rhs);
+  if (product_.rhs() < rhs) product_ = on(product_.subset(), rhs);
+  if (product_.subset() == Subset::full || (odd_ && odd_->rhs() >= rhs)) return;
+  odd_.emplace(on(Subset::odd, rhs));
+  other_.emplace(odd_->like());
 }
 
 void CoarseOperator::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   if (dagger == Dagger::yes) throw UsageError("a coarse operator has no conjugate; use methods that need none");
-  for (const Parity parity : {Parity::even, Parity::odd}) {
-    own_[int(parity)].apply(out, 0, nullptr, 1, in);
-    hops_[int(parity)].apply(out, 1, &out, 1, in);
+  for (const Part& part : parts_) {
+    part.matrices.own.apply(out, 0, nullptr, 1, in);
+    part.matrices.hops.apply(out, 1, &out, 1, in);
   }
 }
 
 double CoarseOperator::flops() const {
-  return 8.0 * points * rows_ * rows_ * static_cast<double>(domain_->lattice().global_sites());
+  return 8.0 * static_cast<double>(1 + stencil_.size()) * rows_ * rows_ *
+         static_cast<double>(domain_->lattice().global_sites());
 }
 
 double CoarseOperator::bytes(int rhs) const {
   double sum = 2.0 * rhs * rows_ * precision_->word_bytes * 2 * static_cast<double>(domain_->lattice().sites());
-  for (const int parity : {0, 1}) sum += static_cast<double>(hops_[parity].bytes() + own_[parity].bytes());
+  for (const Part& part : parts_) sum += static_cast<double>(part.matrices.hops.bytes() + part.matrices.own.bytes());
   return sum;
 }
 
 const LinearOperator& CoarseOperator::reduced() const { return *reduced_; }
 
 void CoarseOperator::prepare(SpinorField& reduced, const SpinorField& b) const {
-  SpinorField even = even_.columns(0, b.rhs()), odd = odd_.columns(0, b.rhs());
-  inverse_[1].apply(odd, 0, nullptr, 1, b);
-  hops_[0].apply(even, 1, &b, -1, odd);
-  inverse_[0].apply(reduced, 0, nullptr, 1, even);
+  if (product_.subset() == Subset::full) return parts_[0].inverse.apply(reduced, 0, nullptr, 1, b);
+  SpinorField even = product_.columns(0, b.rhs()), odd = odd_->columns(0, b.rhs());
+  parts_[1].inverse.apply(odd, 0, nullptr, 1, b);
+  parts_[0].matrices.hops.apply(even, 1, &b, -1, odd);
+  parts_[0].inverse.apply(reduced, 0, nullptr, 1, even);
 }
 
 void CoarseOperator::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
-  SpinorField odd = odd_.columns(0, b.rhs());
-  hops_[1].apply(odd, 1, &b, -1, reduced);
-  inverse_[1].apply(x, 0, nullptr, 1, odd);
+  if (product_.subset() == Subset::full) return x.copy_from(reduced);
+  SpinorField odd = odd_->columns(0, b.rhs());
+  parts_[1].matrices.hops.apply(odd, 1, &b, -1, reduced);
+  parts_[1].inverse.apply(x, 0, nullptr, 1, odd);
   x.copy_half(Parity::even, reduced);
 }
 

@@ -3,22 +3,21 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "solvers/multigrid/even_odd_system.hpp"
-#include "solvers/multigrid/site_matrices.hpp"
-#include "solvers/multigrid/transfer.hpp"
+#include "solvers/multigrid/coarse_stencil.hpp"
 
 namespace quarksmith {
 
-/// P^+ M P with a matrix for each site and each of its eight neighbours. M is a LinearOperator of which nothing else is
-/// known: it is applied to P e, e a unit vector on all blocks, with signs that alternate in none of the directions or
-/// in one. What reaches a block from its neighbour in a direction is half of a difference of two, and comes from the
-/// next block in one half of it and from the one before in the other.
+/// P^+ M P with a matrix for each site and each neighbour to which M couples it: the eight of a site, or others too,
+/// those at edges and corners included. M is a LinearOperator of which nothing else is known.
 class CoarseOperator final : public LinearOperator, public EvenOddSystem {
  public:
   /// \param fine only read here. \param rhs right-hand sides at most of the even-odd form.
   /// \param packed matrices are stored in 16 bits.
-  /// \throws UsageError M couples blocks that do not touch: a random vector is not mapped as by P^+ M P.
+  /// \throws UsageError M couples blocks that do not touch, or hops over more than half a block: a random vector is not
+  /// mapped as by P^+ M P.
   CoarseOperator(const Transfer& transfer, const LinearOperator& fine, int rhs, bool packed = false);
   ~CoarseOperator() override;
 
@@ -31,29 +30,38 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   const PrecisionInfo& precision() const override { return *precision_; }
   int slices() const override { return slices_; }
   double flops() const override;
+  /// Those whose blocks it couples to one.
+  const CoarseStencil& stencil() const { return stencil_; }
   /// Of all matrices, and of a field that is read and one that is written.
   double bytes(int rhs) const;
 
   const LinearOperator& full() const override { return *this; }
-  /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices of the sites themselves.
+  /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices of the sites themselves, where all others change the parity of a
+  /// site; else 1 + X^-1 C on all sites.
   const LinearOperator& reduced() const override;
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
 
  private:
   class Reduced;
+  /// Matrices that lead to some sites.
+  struct Part {
+    CoupledBlocks matrices;
+    SiteMatrices inverse;  ///< of those of the sites themselves
+  };
 
-  void probe(const Transfer& transfer, const LinearOperator& fine);
-  void invert();
+  Part make_part(Subset to, Subset from) const;
   void verify(const Transfer& transfer, const LinearOperator& fine, double limit) const;
 
-  SpinorField half(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, {}, slices_}; }
+  SpinorField on(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, {}, slices_}; }
 
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   int slices_, rows_;
-  std::array<SiteMatrices, 2> hops_, own_, inverse_;
-  mutable SpinorField even_, odd_, other_;
+  CoarseStencil stencil_;
+  std::vector<Part> parts_;  ///< to even sites from odd ones and the other way, or to all from all
+  SpinorField product_;      ///< work space on the sites of the reduced form
+  std::optional<SpinorField> odd_, other_;
   std::unique_ptr<Reduced> reduced_;
 };
 

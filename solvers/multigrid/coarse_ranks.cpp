@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "runtime/error.hpp"
 #include "runtime/fields/order.hpp"
 #include "solvers/multigrid/parameters.hpp"
@@ -11,16 +13,14 @@
 namespace quarksmith {
 namespace {
 
-constexpr BorderDepth one_site{{1, 1, 1, 1}, false};
-
-SpinorField half_field(const DomainPointer& domain, const SpinorField& like, Parity parity, int rhs) {
-  return {domain, like.precision(), parity == Parity::even ? Subset::even : Subset::odd, rhs, {}, like.slices()};
+SpinorField field_on(const DomainPointer& domain, const SpinorField& like, Subset subset, int rhs) {
+  return {domain, like.precision(), subset, rhs, {}, like.slices()};
 }
 
-/// Slices of all right-hand sides of the sites of a parity.
-StoredSites stored_half(const SpinorField& field, Parity parity) {
+/// Slices of all right-hand sides of some sites.
+StoredSites stored_slices(const SpinorField& field, Subset subset) {
   const SpinorField slices = field.by_slice();
-  StoredSites sites = stored_sites(order_of(slices), slices.operand(parity), slices.precision().word_bytes);
+  StoredSites sites = stored_sites(order_of(slices), operand_on(slices, subset), slices.precision().word_bytes);
   sites.rhs = slices.rhs();
   return sites;
 }
@@ -53,29 +53,36 @@ Lattice blocks_of(const Lattice& fine, const Coordinates& block, int vectors, Pa
   return {global, fine.grid(), position};
 }
 
-CoarseBorder::CoarseBorder(const SpinorField& like, Parity parity)
-    : domain_(like.domain_pointer()),
-      parity_(parity),
-      part_(*domain_, one_site, like.precision().word_bytes, "multigrid",
-            parity == Parity::even ? Subset::even : Subset::odd),
-      copy_(half_field(part_.domain(), like, parity, 1)) {}
+long long neighbour_at(const Lattice& lattice, long long site, const Coordinates& step) {
+  for (int mu = 0; mu < directions; ++mu)
+    if (step[mu] != 0) site = lattice.neighbour(site, mu, step[mu]);
+  return site;
+}
 
-long long CoarseBorder::neighbour(long long site, int mu, int step) const {
+int directions_of(const Coordinates& step) { return directions - static_cast<int>(std::ranges::count(step, 0)); }
+
+CoarseBorder::CoarseBorder(const SpinorField& like, Subset subset, bool corners)
+    : domain_(like.domain_pointer()),
+      subset_(subset),
+      part_(*domain_, {{1, 1, 1, 1}, corners}, like.precision().word_bytes, "multigrid", subset),
+      copy_(field_on(part_.domain(), like, subset, 1)) {}
+
+long long CoarseBorder::neighbour(long long site, const Coordinates& step) const {
   Coordinates x = domain_->lattice().coordinates(site);
   for (int nu = 0; nu < directions; ++nu) x[nu] += part_.offset()[nu];
   const Lattice& box = part_.domain()->lattice();
-  return box.neighbour(box.index(x), mu, step);
+  return neighbour_at(box, box.index(x), step);
 }
 
 void CoarseBorder::reserve(int rhs) const {
-  if (copy_.rhs() < rhs) copy_ = half_field(part_.domain(), copy_, parity_, rhs);
+  if (copy_.rhs() < rhs) copy_ = field_on(part_.domain(), copy_, subset_, rhs);
 }
 
 SpinorField CoarseBorder::read(const SpinorField& in) const {
   reserve(in.rhs());
   SpinorField copy = copy_.columns(0, in.rhs());
-  const StoredSites box = stored_half(copy, parity_);
-  part_.put(stored_half(in, parity_), box);
+  const StoredSites box = stored_slices(copy, subset_);
+  part_.put(stored_slices(in, subset_), box);
   part_.exchange(box);
   return copy;
 }

@@ -21,16 +21,22 @@ std::string misfit_of(const Coordinates& block, const Lattice& fine);
 /// \throws UsageError they do not cut the lattice into one of even extents.
 Lattice blocks_of(const Lattice& fine, const Coordinates& block, int vectors, Parts parts);
 
-/// Fields of one parity of a part of a coarse lattice, with the sites of other ranks that touch it.
+/// The site to which a displacement by -1, 0 or 1 in each direction leads.
+long long neighbour_at(const Lattice& lattice, long long site, const Coordinates& step);
+/// How many directions it has.
+int directions_of(const Coordinates& step);
+
+/// Fields on some sites of a part of a coarse lattice, with the sites of other ranks that touch it.
 class CoarseBorder {
  public:
-  /// \param like a field on all sites of the part. \param parity of the sites.
-  CoarseBorder(const SpinorField& like, Parity parity);
+  /// \param like a field on all sites of the part. \param subset of the sites. \param corners sites that touch it at
+  /// an edge or a corner alone are there, too.
+  CoarseBorder(const SpinorField& like, Subset subset, bool corners);
 
   /// The part with its border, as a lattice of its own.
   const DomainPointer& domain() const { return part_.domain(); }
-  /// Number there of the site one step from a site of the part.
-  long long neighbour(long long site, int mu, int step) const;
+  /// Number there of a neighbour of a site of the part.
+  long long neighbour(long long site, const Coordinates& step) const;
   /// Room for so many right-hand sides. Collective, as `read` is.
   void reserve(int rhs) const;
   /// A copy of `in` with its border, until the next one.
@@ -38,7 +44,7 @@ class CoarseBorder {
 
  private:
   DomainPointer domain_;
-  Parity parity_;
+  Subset subset_;
   BorderedPart part_;
   mutable SpinorField copy_;
 };

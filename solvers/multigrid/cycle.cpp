@@ -5,25 +5,29 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/order.hpp"
 #include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {
+long long DirectSolve::unknowns(const LinearOperator& a) {
+  return a.domain()->lattice().global_sites() * parities(a.subset()) / 2 * a.slices() * spinor_numbers;
+}
+
 DirectSolve::DirectSolve(const LinearOperator& a) {
   const Lattice& lattice = a.domain()->lattice();
-  const Parity parity = a.subset() == Subset::even ? Parity::even : Parity::odd;
   const std::vector<long long> sites = sites_in_memory(a.field(1));
-  const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
   if (lattice.parts() > 1)
     throw UsageError(
         fmt::format("multigrid: a direct solve is for a whole lattice, not for {} of {}; use coarsest_steps",
                     lattice.text(), lattice.global_text()));
-  if (a.subset() == Subset::full || rows * count > most_unknowns)
+  if (unknowns(a) > most_unknowns)
     throw UsageError(
         fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "
                     "{}); use more levels, or coarsest = \"gcr:100\"",
-                    rows * count, most_unknowns));
+                    unknowns(a), most_unknowns));
   const SpinorField like(a.domain(), a.precision(), Subset::full, 1, {}, a.slices());
-  inverse_ = SiteMatrices(like, parity, parity, count, [&](long long, int p) { return sites[p]; });
+  inverse_ = SiteMatrices(like, a.subset(), a.subset(), static_cast<int>(sites.size()),
+                          [&](long long, int p) { return sites[static_cast<std::size_t>(p)]; });
   inverse_.probe(a);
   const bool regular = inverse_.invert();
   SpinorField v = a.field(1), x = v.like(), again = v.like();

@@ -14,10 +14,12 @@ namespace quarksmith {
 /// A^-1 as a dense matrix, for an operator on few sites of which nothing is known but what it does.
 class DirectSolve final : public Preconditioner {
  public:
-  /// \param a on the sites of one parity, with room for spinor_numbers right-hand sides; only read here.
+  /// \param a has room for spinor_numbers right-hand sides; only read here.
   /// \throws UsageError it has more than most_unknowns unknowns.
   /// \throws Error it is singular to working accuracy.
   explicit DirectSolve(const LinearOperator& a);
+  /// Unknowns of a system of all ranks.
+  static long long unknowns(const LinearOperator& a);
   /// Work space for so many right-hand sides.
   void reserve(int rhs) const { inverse_.reserve(rhs); }
   void apply(SpinorField& out, const SpinorField& in, int width) override;

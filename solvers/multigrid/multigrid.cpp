@@ -89,7 +89,7 @@ SpinorField Multigrid::vectors() const {
 
 double Multigrid::applications(Refresh refresh) const {
   const MultigridLevel& p = parameters_.levels[0];
-  const double probes = 10.0 * p.vectors, cycles = p.vectors * (2.0 + p.smoother_steps);
+  const double probes = 2.0 * p.vectors * applications_of(levels_[0]->coarse->stencil()), cycles = p.vectors * (2.0 + p.smoother_steps);
   return refresh == Refresh::none ? 0 : refresh == Refresh::coarse ? probes : probes + cycles;
 }
 
@@ -135,7 +135,8 @@ std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method 
 
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
   const EvenOddSystem& last = *levels_.back()->coarse;
-  const int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
+  int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
+  if (steps == 0 && DirectSolve::unknowns(last.reduced()) > most_unknowns) steps = steps_without_inverse;
   std::shared_ptr<Preconditioner> k;
   if (steps == 0)
     k = levels_.back()->direct(rhs);
@@ -335,6 +336,8 @@ std::vector<CyclePart> Multigrid::parts(int rhs) {
   }
   return all;
 }
+
+const CoarseStencil& Multigrid::stencil() const { return levels_[0]->coarse->stencil(); }
 
 int Multigrid::applications() const { return cycle_ ? cycle_->applications() : 1; }
 

@@ -42,7 +42,8 @@ class Multigrid final : public Preconditioner {
   /// of the smoother; null where there is none in that: single serves then.
   /// \param basis of its spinors. \param outer precision of the fields that `apply` is given.
   /// \param begin null: noise is relaxed. \param look called often during the setup: what it throws ends it.
-  /// \throws UsageError it couples blocks that do not touch, or the lattice allows no such levels.
+  /// \throws UsageError it couples blocks that do not touch, or hops over more than half of one, or the lattice allows
+  /// no such levels.
   Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer,
             const NearNullVectors* begin = nullptr, std::function<void()> look = {});
   ~Multigrid() override;
@@ -65,6 +66,8 @@ class Multigrid final : public Preconditioner {
   const MultigridParameters& parameters() const { return parameters_; }
   /// The parts of a cycle with so many right-hand sides; this outlives them.
   std::vector<CyclePart> parts(int rhs);
+  /// Neighbours to which blocks of the finest level are coupled.
+  const CoarseStencil& stencil() const;
   /// The lattice of a level.
   const Lattice& lattice(int level) const { return system(std::size_t(level)).full().domain()->lattice(); }
 

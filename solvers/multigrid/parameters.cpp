@@ -81,7 +81,7 @@ void check(const MultigridParameters& p, const Lattice& lattice, int slices) {
 
 int coarsest_steps_for(const MultigridParameters& p, long long sites) {
   if (p.coarsest_steps > 0) return p.coarsest_steps;
-  return solved_directly(sites, p.levels.back().vectors) ? 0 : 100;
+  return solved_directly(sites, p.levels.back().vectors) ? 0 : steps_without_inverse;
 }
 
 std::string text_of(const MultigridParameters& p, const Lattice& lattice) {

@@ -24,8 +24,11 @@ struct MultigridLevel {
 /// Unknowns of a direct solve at most.
 inline constexpr int most_unknowns = 2048;
 
-/// Whether that serves a lattice of so many sites and near-null vectors.
+/// Whether that serves a lattice of so many sites and near-null vectors, in the even-odd form.
 constexpr bool solved_directly(long long sites, int vectors) { return sites * vectors <= most_unknowns; }
+
+/// Steps on a coarsest level that it does not serve.
+inline constexpr int steps_without_inverse = 100;
 
 struct MultigridParameters {
   std::vector<MultigridLevel> levels;

@@ -69,6 +69,10 @@ FieldPlaces places_of(const SpinorField& f) {
   return places;
 }
 
+Operand operand_on(const SpinorField& f, Subset subset) {
+  return subset == Subset::full ? f.operand() : f.operand(subset == Subset::even ? Parity::even : Parity::odd);
+}
+
 int first_word(const SpinorField& f, const Coordinates& x) {
   const LaneLayout& layout = f.domain().layout(f.lanes());
   const auto [block, lane] = layout.position(x);

@@ -11,6 +11,8 @@ namespace quarksmith {
 
 /// Fields like this one. \throws UsageError it does not hold Dirac spinors in double or single.
 FieldPlaces places_of(const SpinorField& f);
+/// The sites of a subset that it holds.
+Operand operand_on(const SpinorField& f, Subset subset);
 /// First word of the site with these coordinates, among those that the field holds.
 int first_word(const SpinorField& f, const Coordinates& x);
 /// The lexicographic numbers of its sites, in the order of their first words: kernels that work on one after the other

@@ -1,8 +1,10 @@
 #include "solvers/multigrid/site_matrices.hpp"
 
+#include "runtime/fields/order.hpp"
+
 namespace quarksmith {
 
-SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
+SiteMatrices::SiteMatrices(const SpinorField& like, Subset to, Subset from, int points,
                            const std::function<long long(long long site, int point)>& other,
                            std::unique_ptr<CoarseBorder> border)
     : domain_(like.domain_pointer()),
@@ -15,10 +17,8 @@ SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int 
       apply_(&kernel("coarse_apply")),
       border_(std::move(border)) {
   const DomainPointer& source = border_ ? border_->domain() : domain_;
-  const auto half = [&](const DomainPointer& domain, Parity parity) {
-    return SpinorField(domain, *precision_, parity == Parity::even ? Subset::even : Subset::odd, 1, {}, like.slices());
-  };
-  const SpinorField here = half(domain_, to), there = half(source, from);
+  const SpinorField here(domain_, *precision_, to, 1, {}, like.slices()),
+      there(source, *precision_, from, 1, {}, like.slices());
   places_ = places_of(here);
   std::vector<int> first, other_first, other_number, from_first,
       number(static_cast<std::size_t>(source->lattice().sites()));
@@ -77,12 +77,24 @@ void SiteMatrices::run(const Kernel& kernel, long long items, int groups,
 
 void SiteMatrices::add(int point, int first, double b, const SpinorField& in) {
   Arguments args = arguments_for(*domain_, 1, 1);
+  args.direction = point * rows_ + first;
+  args.b.re = b;
+  add(args, in);
+}
+
+void SiteMatrices::add(const int* points, int first, const SpinorField& in) {
+  Arguments args = arguments_for(*domain_, 1, 1);
+  args.direction = first;
+  args.b.re = 1;
+  args.y.data = const_cast<int*>(points);
+  add(args, in);
+}
+
+void SiteMatrices::add(Arguments args, const SpinorField& in) {
   args.count = static_cast<long long>(sites_.size()) * (rows_apart(domain_->device()) ? rows_ : 1);
   args.columns = in.rhs();
   args.matrix = record_.data();
-  args.direction = point * rows_ + first;
-  args.b.re = b;
-  args.in = in.operand(to_);
+  args.in = operand_on(in, to_);
   domain_->device().run(kernel("add_columns"), args);
 }
 
@@ -97,7 +109,7 @@ void SiteMatrices::probe(const LinearOperator& a) {
       args.direction = first;
       args.skip = p;
       args.matrix = record_.data();
-      args.out = in.operand(from_);
+      args.out = operand_on(in, from_);
       domain_->device().run(units, args);
       a.apply(out, in, Dagger::no);
       add(p, first, 1, out);
@@ -163,17 +175,17 @@ void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, doubl
 void SiteMatrices::multiply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
   const auto sites = static_cast<long long>(sites_.size());
   const bool packed = packed_.data() != nullptr;
-  const Operand copy = reads_copies() ? order_.gather(in.operand(from_), in.rhs()) : Operand{};
+  const Operand copy = reads_copies() ? order_.gather(operand_on(in, from_), in.rhs()) : Operand{};
   const int items = packed ? tile_items(out.device(), stored_rows_) : row_items(out.device(), stored_rows_);
   const int groups = packed ? tile_groups(out.device(), out.rhs()) : column_groups(out.device(), out.rhs());
   run(*apply_, sites * items, groups, [&](Arguments& args) {
     args.columns = out.rhs();
     args.a.re = a;
     args.b.re = b;
-    args.in = in.operand(from_);
+    args.in = operand_on(in, from_);
     args.y = copy;
-    args.out = out.operand(to_);
-    if (x != nullptr) args.x = x->operand(to_);
+    args.out = operand_on(out, to_);
+    if (x != nullptr) args.x = operand_on(*x, to_);
   });
 }
 

@@ -92,16 +92,32 @@ std::vector<int> Transfer::places_in_blocks() {
   return place;
 }
 
-/// Sites of a block from which a hop in that direction may lead out of it. Where blocks of one site have the same
-/// neighbour on both sides, all that comes from there counts as coming from the next.
-std::vector<int> Transfer::sites_at(int mu, int step) const {
-  std::vector<int> sites;
-  for (int s = 0; s < block_sites_; ++s) {
-    int rest = s;
-    for (int nu = 0; nu < mu; ++nu) rest /= block_[nu];
-    const int x = rest % block_[mu];
-    if (step > 0 ? 2 * x >= block_[mu] || block_[mu] == 1 : 2 * x + 1 < block_[mu]) sites.push_back(s);
+/// Of all sites of a block in one direction.
+std::vector<int> Transfer::coordinates_in_blocks(int mu) const {
+  std::vector<int> all;
+  int apart = 1;
+  for (int nu = 0; nu < mu; ++nu) apart *= block_[nu];
+  for (int s = 0; s < block_sites_; ++s) all.push_back(s / apart % block_[mu]);
+  return all;
+}
+
+/// Sites of a block that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that direction
+/// may lead out of it. Where blocks of one site have the same neighbour on both sides, all that comes from there counts
+/// as coming from the next. Those that follow: the corners, in which the middle of an odd length counts as upper half.
+std::vector<int> Transfer::sites_at(int face) const {
+  std::vector<char> seen(static_cast<std::size_t>(block_sites_), 1);
+  for (int mu = 0; mu < directions; ++mu) {
+    const int corner = face - 2 * directions, length = block_[mu];
+    if (corner < 0 && face / 2 != mu) continue;
+    const std::vector<int> x = coordinates_in_blocks(mu);
+    for (int s = 0; s < block_sites_; ++s) {
+      const bool above = 2 * x[s] >= length || length == 1, below = 2 * x[s] + 1 < length;
+      if (corner < 0 ? !(face % 2 == 0 ? above : below) : (corner >> mu & 1) == int(below)) seen[s] = 0;
+    }
   }
+  std::vector<int> sites;
+  for (int s = 0; s < block_sites_; ++s)
+    if (seen[s] != 0) sites.push_back(s);
   return sites;
 }
 
@@ -115,20 +131,19 @@ std::vector<int> Transfer::steps_of(const std::vector<int>& sites) const {
   return steps;
 }
 
-/// For each site of a block, bit 2 mu + (step < 0): it is one of sites_at(mu, step).
-std::vector<unsigned char> Transfer::faces() const {
-  std::vector<unsigned char> bits(static_cast<std::size_t>(block_sites_));
-  for (int face = 0; face < 2 * directions; ++face)
-    for (const int s : sites_at(face / 2, face % 2 == 0 ? 1 : -1))
-      bits[s] = static_cast<unsigned char>(bits[s] | 1 << face);
+/// For each site of a block, the bits of the faces whose sites_at() it is among.
+std::vector<unsigned> Transfer::faces() const {
+  std::vector<unsigned> bits(static_cast<std::size_t>(block_sites_));
+  for (int face = 0; face < 2 * directions + corners; ++face)
+    for (const int s : sites_at(face)) bits[s] |= 1u << face;
   return bits;
 }
 
-/// \param face all sites, or those from which a hop in direction face / 2 may lead out of a block.
+/// \param face all sites, or those of sites_at.
 void Transfer::make_view(View& view, std::optional<int> face) const {
   const auto& device = fine_->device_pointer();
   std::vector<int> sites;
-  if (face) sites = sites_at(*face / 2, *face % 2 == 0 ? 1 : -1);
+  if (face) sites = sites_at(*face);
   if (in_tiles()) sites = steps_of(sites);
   const int count = static_cast<int>(sites.size());
   sites.push_back(0);  // kernels look one further
@@ -145,7 +160,7 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
                             .scale = static_cast<float*>(scale_.data()),
                             .site = static_cast<const int*>(view.sites.data()),
                             .sites = face ? count : block_sites_,
-                            .faces = static_cast<const unsigned char*>(face ? faces_.data() : nullptr),
+                            .faces = static_cast<const unsigned*>(face ? faces_.data() : nullptr),
                             .face = face.value_or(0),
                             .odd = static_cast<const unsigned char*>(odd_.data()),
                             .failed = static_cast<int*>(failed_.data())};
@@ -155,6 +170,7 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
 void Transfer::make_views() {
   make_view(all_, {});
   for (int face = 0; face < 2 * directions; ++face) make_view(some_[face], face);
+  corner_ = {};
 }
 
 Transfer::Blocks::Blocks(const Transfer& t, int rhs) : rhs_(rhs) {
@@ -284,11 +300,18 @@ void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, cons
   complete(coarse);
 }
 
-void Transfer::spread(Blocks& fine, int first, int mask) const {
+void Transfer::restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const {
+  std::optional<View>& view = corner_[static_cast<std::size_t>(corner)];
+  if (!view) make_view(view.emplace(), 2 * directions + corner);
+  restrict_seen(*view, coarse, fine, nullptr, 0);
+  complete(coarse);
+}
+
+void Transfer::spread(Blocks& fine, int first, int pattern) const {
   run(*spread_, all_, fine_->lattice().sites() * (rows_apart(fine_->device()) ? spread_items : 1), fine.rhs(),
       [&](Arguments& a) {
         a.direction = first;
-        a.skip = mask;
+        a.skip = pattern;
         a.out = fine.operand();
       });
 }

@@ -49,12 +49,15 @@ class Transfer {
   void from_blocks(SpinorField& out, const Blocks& in) const;
   void prolong(Blocks& fine, const SpinorField& coarse) const;
   void restrict_to(SpinorField& coarse, const Blocks& fine) const;
-  /// P of the unit vectors number `first` ... of all blocks, times their signs in a pattern that alternates in
-  /// directions `mask`.
-  void spread(Blocks& fine, int first, int mask) const;
+  /// P of the unit vectors number `first` ... of all blocks, times their factors in a pattern (one_colour): signs that
+  /// alternate in some directions, or 0 but for the blocks of one colour.
+  void spread(Blocks& fine, int first, int pattern) const;
   /// P^+ (fine - other), those signs in front of the second, of the sites of blocks at which a hop in direction mu
   /// may arrive from the next block, or from the one before.
   void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step) const;
+  /// P^+ fine, of the sites in one of the corners of blocks: in the upper half in the directions whose bits are set, in
+  /// the lower one in the others. Hops arrive in these from the next block and the one before.
+  void restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const;
 
   /// Of P, and of a field of each level.
   double bytes(int rhs) const;
@@ -68,6 +71,7 @@ class Transfer {
   SpinorField fine_field(int rhs) const { return {fine_, *precision_, Subset::full, rhs, {}, slices_}; }
 
  private:
+  static constexpr int corners = 1 << directions;
   /// A record of the vectors, with which kernels see the sites of blocks that are numbered there.
   struct View {
     Memory sites, record;
@@ -75,12 +79,13 @@ class Transfer {
   bool in_tiles() const, reads_copies() const;
   int groups_of(int columns) const;
   std::vector<int> steps_of(const std::vector<int>& sites) const;
-  std::vector<unsigned char> faces() const;
+  std::vector<unsigned> faces() const;
   void make_view(View& view, std::optional<int> face) const;
   void make_views();
   void number_blocks();
   std::vector<int> places_in_blocks();
-  std::vector<int> sites_at(int mu, int step) const;
+  std::vector<int> coordinates_in_blocks(int mu) const;
+  std::vector<int> sites_at(int face) const;
   void pack();
   const Kernel& kernel(std::string_view name) const;
   void look_up(bool packed);
@@ -103,7 +108,8 @@ class Transfer {
   SiteOrder order_;
   std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
-  View all_, some_[2 * directions];  ///< from all sites of blocks, and from those at a face
+  View all_, some_[2 * directions];                          ///< from all sites of blocks, and from those at a face
+  mutable std::array<std::optional<View>, corners> corner_;  ///< once they are asked for
 };
 
 }  // namespace quarksmith
