@@ -65,6 +65,7 @@ def _kernels() -> Iterator[SiteKernel]:
     vectors, matrices = 2 * 12 * NUMBERS, STENCIL * 2 * (2 * NUMBERS) ** 2
     yield _kernel("to_blocks", "out = in in the order of blocks", "BlockOrder", basis=True, stored="true", numbers=48)
     yield _kernel("from_blocks", "the other way", "BlockOrder", basis=True, stored="false", numbers=48)
+    yield _kernel("alternate_signs", "out = +- in", "AlternateSigns", numbers=48)
     yield _kernel("keep_vectors", "V_j = in_j", "KeepVectors", numbers=2 * vectors)
     yield _kernel("factor_gram", "V^+ V to T with (V T)^+ V T = 1", "FactorGram", numbers=4 * 2 * NUMBERS**2)
     yield _kernel("inverse_matrices", "C to C^-1", "InvertMatrices", numbers=4 * (2 * NUMBERS) ** 2)

@@ -51,6 +51,31 @@ struct BlockOrder {
   }
 };
 
+/// out = +- in, with signs of blocks that alternate in the directions a.skip.
+template <class Codec>
+struct AlternateSigns {
+  using Element = typename Codec::Element;
+  static constexpr int tile = 1, sums = 0;
+  static constexpr bool vectorised = true;
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return int(a.count); }
+
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using Spinors = SpinorView<Codec, 4, W>;
+    using Real = typename Spinors::Real;
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const Place place = element_place(a.geometry, index);
+    const int first = index % b.lane_blocks * W;
+    Real sign;
+    for (int lane = 0; lane < W; ++lane)
+      set_lane(sign, lane, sign_of<Element>(b.odd[b.place[first + lane] / b.block_sites], a.skip));
+    auto reals = as_reals<W>(Spinors::load(a.in, place, rhs));
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < 2 * spinor_numbers; ++n) reals.w[n] = reals.w[n] * sign;
+    Spinors::store(a.out, place, rhs, as_spinor<Real, W, 4, 3>(reals));
+  }
+};
+
 /// Near-null vectors from the right-hand sides of a.in into the panels; an item is a site of a block with lanes, else
 /// one of its vectors.
 template <class Codec>

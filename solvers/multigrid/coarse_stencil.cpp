@@ -100,9 +100,12 @@ CoarseProbe::CoarseProbe(const Transfer& transfer, const LinearOperator& m)
       coarse_(transfer.coarse_field(probes)),
       image_(transfer, probes) {}
 
-void CoarseProbe::apply_to_units(Transfer::Blocks& image, int first, int pattern) {
-  transfer_->spread(image, first, pattern);
-  transfer_->from_blocks(in_, image);
+void CoarseProbe::take_units(int first, int pattern) {
+  transfer_->spread(image_, first, pattern);
+  transfer_->from_blocks(in_, image_);
+}
+
+void CoarseProbe::apply(Transfer::Blocks& image) {
   m_->apply(out_, in_, Dagger::no);
   transfer_->to_blocks(image, out_);
 }
@@ -110,11 +113,13 @@ void CoarseProbe::apply_to_units(Transfer::Blocks& image, int first, int pattern
 void CoarseProbe::by_signs(const std::vector<CoupledBlocks*>& to) {
   Transfer::Blocks other(*transfer_, probes);
   for (int first = 0; first < 2 * transfer_->vectors(); first += probes) {
-    apply_to_units(image_, first, 0);
+    take_units(first, 0);
+    apply(image_);
     transfer_->restrict_to(coarse_, image_);
     for (CoupledBlocks* part : to) part->own.add(0, first, 1, coarse_);
     for (int mu = 0; mu < directions; ++mu) {
-      apply_to_units(other, first, 1 << mu);
+      transfer_->alternate(in_, mu == 0 ? 1 : 3 << (mu - 1));  // in direction mu, and not in the one before any more
+      apply(other);
       for (const int step : {+1, -1}) {
         transfer_->restrict_difference(coarse_, image_, other, mu, step);
         for (CoupledBlocks* part : to) {
@@ -142,7 +147,8 @@ void CoarseProbe::by_colours(const std::vector<CoupledBlocks*>& to, const Coarse
   }
   for (int first = 0; first < 2 * transfer_->vectors(); first += probes)
     for (int colour = 0; colour < block_colours; ++colour) {
-      apply_to_units(image_, first, one_colour + colour);
+      take_units(first, one_colour + colour);
+      apply(image_);
       for (int corner = 0; corner < block_corners; ++corner) {
         transfer_->restrict_corner(coarse_, image_, corner);
         for (const Target& t : targets)

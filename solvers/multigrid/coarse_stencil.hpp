@@ -44,7 +44,9 @@ class CoarseProbe {
   void by_colours(const std::vector<CoupledBlocks*>& to, const CoarseStencil& stencil);
 
  private:
-  void apply_to_units(Transfer::Blocks& image, int first, int pattern);
+  /// The vectors to which M is applied: P of unit vectors (Transfer::spread).
+  void take_units(int first, int pattern);
+  void apply(Transfer::Blocks& image);
 
   const Transfer* transfer_;
   const LinearOperator* m_;

@@ -213,8 +213,10 @@ void Transfer::look_up(bool packed) {
   prolong_ = &kernel(packed ? "prolong_packed" : "prolong");
 }
 
-void Transfer::reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out) const {
+void Transfer::reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out,
+                       int mask) const {
   Arguments a = field.arguments();
+  a.skip = mask;
   a.matrix = all_.record.data();
   a.in = in;
   a.out = out;
@@ -226,6 +228,10 @@ void Transfer::to_blocks(Blocks& out, const SpinorField& in) const {
 }
 void Transfer::from_blocks(SpinorField& out, const Blocks& in) const {
   reorder(*from_blocks_, out, in.operand(), out.operand());
+}
+
+void Transfer::alternate(SpinorField& v, int mask) const {
+  reorder(kernel("alternate_signs"), v, v.operand(), v.operand(), mask);
 }
 
 void Transfer::run(const Kernel& kernel, const View& view, long long items, int columns,

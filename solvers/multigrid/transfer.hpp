@@ -52,6 +52,8 @@ class Transfer {
   /// P of the unit vectors number `first` ... of all blocks, times their factors in a pattern (one_colour): signs that
   /// alternate in some directions, or 0 but for the blocks of one colour.
   void spread(Blocks& fine, int first, int pattern) const;
+  /// v, with the signs of blocks that alternate in directions `mask` in front.
+  void alternate(SpinorField& v, int mask) const;
   /// P^+ (fine - other), those signs in front of the second, of the sites of blocks at which a hop in direction mu
   /// may arrive from the next block, or from the one before.
   void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step) const;
@@ -89,7 +91,8 @@ class Transfer {
   void pack();
   const Kernel& kernel(std::string_view name) const;
   void look_up(bool packed);
-  void reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out) const;
+  void reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out,
+               int mask = 0) const;
   void run(const Kernel& kernel, const View& view, long long items, int columns,
            const std::function<void(Arguments&)>& set, int groups = 1) const;
   void take(const Blocks& v, int first);
