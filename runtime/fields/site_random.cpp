@@ -62,16 +62,29 @@ void draw_momenta(LinkField& p, const RandomState& state) {
   p.changed();
 }
 
-void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis) {
+namespace {
+
+void draw_numbers(SpinorField& eta, const RandomState& state, const BasisInfo& basis, SiteDraws::Kind kind) {
   require_double(eta.precision());
   const SpinorField slices = eta.by_slice();
   SiteDraws draws;
   draws.to = stored_sites(slices);
   draws.random = state;
+  draws.kind = kind;
   draws.spins = eta.spins();
   draws.colours = eta.colours();
   std::copy(std::begin(basis.rotation), std::end(basis.rotation), draws.rotation);
   draw(eta.domain(), eta.lanes(), eta.subset(), draws);
+}
+
+}  // namespace
+
+void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis) {
+  draw_numbers(eta, state, basis, SiteDraws::Kind::complex_numbers);
+}
+
+void draw_signs(SpinorField& eta, const RandomState& state, const BasisInfo& basis) {
+  draw_numbers(eta, state, basis, SiteDraws::Kind::signs);
 }
 
 }  // namespace quarksmith

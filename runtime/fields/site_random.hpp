@@ -19,5 +19,7 @@ void draw_momenta(LinkField& p, const RandomState& state);
 /// in the DeGrand-Rossi basis and turned to `basis`.
 /// \throws UsageError the field is not double.
 void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis);
+/// The same of numbers (+-1 +- i) / sqrt 2, which take a tenth of the time.
+void draw_signs(SpinorField& eta, const RandomState& state, const BasisInfo& basis);
 
 }  // namespace quarksmith

@@ -17,13 +17,14 @@ QUARKSMITH_ANYWHERE double gaussian(Random& random) {
 
 /// What a field of doubles gets at each site, from a stream of the site's own: the same however a lattice is spread.
 struct SiteDraws {
-  enum class Kind { algebra, complex_numbers };
+  enum class Kind { algebra, complex_numbers, signs };
 
   StoredSites to;
   const unsigned long long* numbers = nullptr;  ///< of the slots in the whole lattice; `nowhere`: no site is there
   int slots = 0;
   RandomState random;
-  /// Matrices i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1, or z with <|z|^2> = 1.
+  /// Matrices i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1; z with <|z|^2> = 1, of Gaussian numbers
+  /// or of signs.
   Kind kind = Kind::complex_numbers;
   int spins = 1, colours = 3;
   double rotation[32] = {};  ///< what turns four spins, row by row
@@ -102,7 +103,17 @@ QUARKSMITH_ANYWHERE void draw_site(const SiteDraws& d, int slot) {
     }
     double psi[8 * most_colours];
     const int reals = 2 * d.colours * d.spins;
-    for (int n = 0; n < reals; ++n) psi[n] = gaussian(random) * 0.7071067811865475244008;
+    constexpr double size = 0.7071067811865475244008;
+    double bits = 0;  // of a uniform number, one after the other
+    for (int n = 0; n < reals; ++n) {
+      if (d.kind == SiteDraws::Kind::complex_numbers) {
+        psi[n] = gaussian(random) * size;
+        continue;
+      }
+      bits = 2 * (n % 48 == 0 ? random.uniform() : bits);
+      psi[n] = bits < 1 ? -size : size;
+      bits -= bits < 1 ? 0 : 1;
+    }
     if (d.spins == 4)
       turn_spins(d.rotation, psi, words, d.colours);
     else

@@ -1,6 +1,9 @@
 #include "solvers/multigrid/coarse_stencil.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
 namespace {
@@ -110,8 +113,18 @@ void CoarseProbe::apply(Transfer::Blocks& image) {
   transfer_->to_blocks(image, out_);
 }
 
+bool CoarseProbe::comes_to_outermost(const Transfer::Blocks& other, int mu, int step) const {
+  SpinorField layer = coarse_.like();
+  transfer_->restrict_difference(layer, image_, other, mu, step, true);
+  const Blas blas(layer);
+  const auto all = [](const std::vector<double>& norms) { return std::accumulate(norms.begin(), norms.end(), 0.0); };
+  const double whole = all(blas.norms2(coarse_));
+  return all(blas.residuals(coarse_, layer)) < 1e-6 * whole;
+}
+
 void CoarseProbe::by_signs(const std::vector<CoupledBlocks*>& to) {
   Transfer::Blocks other(*transfer_, probes);
+  std::array<bool, 2 * directions> outermost{};  // of the faces, from what the first of the vectors show
   for (int first = 0; first < 2 * transfer_->vectors(); first += probes) {
     take_units(first, 0);
     apply(image_);
@@ -121,7 +134,9 @@ void CoarseProbe::by_signs(const std::vector<CoupledBlocks*>& to) {
       transfer_->alternate(in_, mu == 0 ? 1 : 3 << (mu - 1));  // in direction mu, and not in the one before any more
       apply(other);
       for (const int step : {+1, -1}) {
-        transfer_->restrict_difference(coarse_, image_, other, mu, step);
+        bool& near = outermost[static_cast<std::size_t>(2 * mu + (step < 0))];
+        transfer_->restrict_difference(coarse_, image_, other, mu, step, near);
+        if (first == 0) near = comes_to_outermost(other, mu, step);
         for (CoupledBlocks* part : to) {
           part->hops.add(2 * mu + (step < 0), first, 0.5, coarse_);
           part->own.add(0, first, -0.5, coarse_);

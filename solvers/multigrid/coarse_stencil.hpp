@@ -47,6 +47,8 @@ class CoarseProbe {
   /// The vectors to which M is applied: P of unit vectors (Transfer::spread).
   void take_units(int first, int pattern);
   void apply(Transfer::Blocks& image);
+  /// Whether hops from the next block, or the one before, reach its outermost sites alone: of what coarse_ has.
+  bool comes_to_outermost(const Transfer::Blocks& other, int mu, int step) const;
 
   const Transfer* transfer_;
   const LinearOperator* m_;

@@ -6,7 +6,7 @@
 
 namespace quarksmith {
 
-/// Gaussian noise in all right-hand sides of a field of any level, the first of which has number `counter`.
+/// Noise in all right-hand sides of a field of any level, the first of which has number `counter`.
 /// \param basis of its spinors.
 void draw(SpinorField& v, const BasisInfo& basis, unsigned long long counter);
 

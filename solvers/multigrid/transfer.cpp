@@ -103,16 +103,18 @@ std::vector<int> Transfer::coordinates_in_blocks(int mu) const {
 
 /// Sites of a block that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that direction
 /// may lead out of it. Where blocks of one site have the same neighbour on both sides, all that comes from there counts
-/// as coming from the next. Those that follow: the corners, in which the middle of an odd length counts as upper half.
+/// as coming from the next. Those that follow: of each face the outermost layer; the corners, in which the middle of an
+/// odd length counts as upper half.
 std::vector<int> Transfer::sites_at(int face) const {
   std::vector<char> seen(static_cast<std::size_t>(block_sites_), 1);
   for (int mu = 0; mu < directions; ++mu) {
-    const int corner = face - 2 * directions, length = block_[mu];
-    if (corner < 0 && face / 2 != mu) continue;
+    const int corner = face - 2 * whole_faces, length = block_[mu], first = face % whole_faces;
+    if (corner < 0 && first / 2 != mu) continue;
     const std::vector<int> x = coordinates_in_blocks(mu);
     for (int s = 0; s < block_sites_; ++s) {
       const bool above = 2 * x[s] >= length || length == 1, below = 2 * x[s] + 1 < length;
-      if (corner < 0 ? !(face % 2 == 0 ? above : below) : (corner >> mu & 1) == int(below)) seen[s] = 0;
+      const bool inner = face >= whole_faces && x[s] > 0 && x[s] + 1 < length;
+      if (corner < 0 ? inner || !(first % 2 == 0 ? above : below) : (corner >> mu & 1) == int(below)) seen[s] = 0;
     }
   }
   std::vector<int> sites;
@@ -134,7 +136,7 @@ std::vector<int> Transfer::steps_of(const std::vector<int>& sites) const {
 /// For each site of a block, the bits of the faces whose sites_at() it is among.
 std::vector<unsigned> Transfer::faces() const {
   std::vector<unsigned> bits(static_cast<std::size_t>(block_sites_));
-  for (int face = 0; face < 2 * directions + corners; ++face)
+  for (int face = 0; face < 2 * whole_faces + corners; ++face)
     for (const int s : sites_at(face)) bits[s] |= 1u << face;
   return bits;
 }
@@ -169,8 +171,7 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
 
 void Transfer::make_views() {
   make_view(all_, {});
-  for (int face = 0; face < 2 * directions; ++face) make_view(some_[face], face);
-  corner_ = {};
+  some_ = {};
 }
 
 Transfer::Blocks::Blocks(const Transfer& t, int rhs) : rhs_(rhs) {
@@ -300,16 +301,21 @@ void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
   restrict_to(coarse, work);
 }
 
-void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu,
-                                   int step) const {
-  restrict_seen(some_[2 * mu + (step < 0)], coarse, fine, &other, 1 << mu);
+const Transfer::View& Transfer::some(int face) const {
+  std::optional<View>& view = some_[static_cast<std::size_t>(face)];
+  if (!view) make_view(view.emplace(), face);
+  return *view;
+}
+
+void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step,
+                                   bool outermost) const {
+  const int face = 2 * mu + (step < 0);
+  restrict_seen(some(outermost ? whole_faces + face : face), coarse, fine, &other, 1 << mu);
   complete(coarse);
 }
 
 void Transfer::restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const {
-  std::optional<View>& view = corner_[static_cast<std::size_t>(corner)];
-  if (!view) make_view(view.emplace(), 2 * directions + corner);
-  restrict_seen(*view, coarse, fine, nullptr, 0);
+  restrict_seen(some(2 * whole_faces + corner), coarse, fine, nullptr, 0);
   complete(coarse);
 }
 

@@ -2,6 +2,7 @@
 /// Between a lattice and that of its blocks.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,8 +56,9 @@ class Transfer {
   /// v, with the signs of blocks that alternate in directions `mask` in front.
   void alternate(SpinorField& v, int mask) const;
   /// P^+ (fine - other), those signs in front of the second, of the sites of blocks at which a hop in direction mu
-  /// may arrive from the next block, or from the one before.
-  void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step) const;
+  /// may arrive from the next block, or from the one before: of half a block, or of its outermost layer.
+  void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step,
+                           bool outermost = false) const;
   /// P^+ fine, of the sites in one of the corners of blocks: in the upper half in the directions whose bits are set, in
   /// the lower one in the others. Hops arrive in these from the next block and the one before.
   void restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const;
@@ -73,7 +75,7 @@ class Transfer {
   SpinorField fine_field(int rhs) const { return {fine_, *precision_, Subset::full, rhs, {}, slices_}; }
 
  private:
-  static constexpr int corners = 1 << directions;
+  static constexpr int whole_faces = 2 * directions, corners = 1 << directions;
   /// A record of the vectors, with which kernels see the sites of blocks that are numbered there.
   struct View {
     Memory sites, record;
@@ -84,6 +86,7 @@ class Transfer {
   std::vector<unsigned> faces() const;
   void make_view(View& view, std::optional<int> face) const;
   void make_views();
+  const View& some(int face) const;
   void number_blocks();
   std::vector<int> places_in_blocks();
   std::vector<int> coordinates_in_blocks(int mu) const;
@@ -111,8 +114,8 @@ class Transfer {
   SiteOrder order_;
   std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
-  View all_, some_[2 * directions];                          ///< from all sites of blocks, and from those at a face
-  mutable std::array<std::optional<View>, corners> corner_;  ///< once they are asked for
+  View all_;                                                            ///< from all sites of blocks
+  mutable std::array<std::optional<View>, 2 * whole_faces + corners> some_;  ///< from sites_at, once asked for
 };
 
 }  // namespace quarksmith
