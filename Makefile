@@ -34,7 +34,7 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full check-hip setup generate library python docs beside kernel tune contribute check format install dist bench fuzz clean
+.PHONY: help demo test test-full check-hip setup generate library python wheel docs beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -79,6 +79,13 @@ python: library  ## build the Python package from the same objects, and install 
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
 	  -C cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
 	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
+
+# For all processors of an architecture; MPI and GPUs take a build on the machine that has them.
+wheel: BUILD := build-wheel
+wheel: setup  ## a wheel for machines without compilers, in build-wheel/wheel, tried as there
+	@CMAKE_FLAGS="-DQUARKSMITH_MPI=OFF $$CMAKE_FLAGS" $(MAKE) --no-print-directory library PROFILE=$(PROFILE) BUILD=$(BUILD) \
+	  CPU=$(or $(CPU),all) CUDA=OFF
+	@tools/wheel.sh $(BUILD)
 
 docs: setup  ## these pages and the API as a site, in build/site
 	@tools/setup.sh docs

@@ -31,6 +31,16 @@ fs::path configuration_name(const std::string& prefix, std::uint64_t number, std
   return fmt::format("{}_{:05}{}", prefix, number, ending);
 }
 
+PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks) {
+  PathLock lock;
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    lock = PathLock(prefix);
+    if (!resumed.empty()) clear_stale_lock(resumed);
+  });
+  return lock;
+}
+
 std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks) {
   long long last = -1;
   if (ranks.rank() == 0) {

@@ -20,6 +20,9 @@ struct Checkpoint {
   std::uint64_t number = 0;
 };
 
+/// The names of a run, which are its own from here on, and a lock that an earlier run has left of the file with which
+/// this one begins removed. Ranks do it together: rank 0 has the lock.
+PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks);
 /// The one of that prefix with the largest number, if there is any. Ranks have it together.
 std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks);
 

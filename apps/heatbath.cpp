@@ -49,7 +49,7 @@ void require_same_run(const std::string& file, const HostGauge& gauge, const Hea
                       "anew with --overwrite",
                       file, option, was, is));
   };
-  compare("--lattice", gauge.lattice.global_text(), Lattice(four_integers(o.lattice, "--lattice")).global_text());
+  compare("--lattice", gauge.lattice.global_extent(), four_integers(o.lattice, "--lattice"));
   compare("--colours", gauge.colours(), o.colours());
   compare("--beta", s.beta, o.state.beta);
   compare("--seed", s.seed, o.state.seed);
@@ -68,19 +68,19 @@ HeatbathStart begin(const HeatbathOptions& o, const CLI::App& command) {
     if (o.lattice.empty()) throw UsageError("heatbath needs --lattice X,Y,Z,T, or --resume FILE");
     if (const auto last = o.goes_on() ? last_configuration(o.out, o.common.ranks()) : std::nullopt) {
       const HeatbathState state = state_in(last->path.string(), o);
-      HeatbathStart start{read_gauge(last->path).gauge, state, last->path.string()};
+      HeatbathStart start{read_gauge(last->path, {}, true, o.common.partition()).gauge, state, last->path.string()};
       require_same_run(start.resumed, start.gauge, start.state, o);
       o.common.info(fmt::format("goes on from {}", start.resumed));
       return start;
     }
-    const Lattice lattice(four_integers(o.lattice, "--lattice"));
-    return {start_gauge(o.state.start, lattice, o.state.seed, o.colours()), o.state};
+    const Lattice part = o.common.partition().part(four_integers(o.lattice, "--lattice"));
+    return {start_gauge(o.state.start, part, o.state.seed, o.colours()), o.state};
   }
   for (const char* option : {"--lattice", "--beta", "--start", "--overrelax", "--seed", "--colours"})
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} comes from the file of --resume; leave it out", option));
   const HeatbathState state = state_in(o.resume, o);
-  return {read_gauge(o.resume).gauge, state, o.resume};
+  return {read_gauge(o.resume, {}, true, o.common.partition()).gauge, state, o.resume};
 }
 
 /// One run of the command. What it has told, in `result_`, begins with what an earlier part of it did.
@@ -95,7 +95,7 @@ class HeatbathCommand {
         saved_(first_),
         result_(told_before()),
         prefix_(claim()),
-        domain_(std::make_shared<Domain>(start_.gauge.lattice, o.common.open_device())),
+        domain_(o.common.open_domain(start_.gauge.lattice)),
         run_(start_.gauge, domain_, start_.state) {}
 
   int operator()() {
@@ -104,7 +104,7 @@ class HeatbathCommand {
     const double begun = now();
     double longest = 0;
     {
-      Progress progress(fmt::format("heatbath {} beta {}", start_.gauge.lattice.text(), start_.state.beta),
+      Progress progress(fmt::format("heatbath {} beta {}", start_.gauge.lattice.global_text(), start_.state.beta),
                         double(end_ - first_), o_.common);
       while (done() < end_ && !stops_.due(longest)) {
         const double at = now();
@@ -118,7 +118,7 @@ class HeatbathCommand {
       }
     }
     const double seconds = now() - begun;
-    fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start_.gauge.lattice.text(),
+    fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start_.gauge.lattice.global_text(),
                start_.state.beta, done(), run_.averages().plaquette, each(seconds), domain_->device().name());
     save(seconds);
     if (caller() != nullptr) caller()->gauge = run_.configuration();
@@ -138,7 +138,7 @@ class HeatbathCommand {
   /// The JSON so far: that of an earlier part of this run, or a new one.
   nlohmann::ordered_json told_before() {
     const HeatbathState& s = start_.state;
-    nlohmann::ordered_json told = {{"lattice", start_.gauge.lattice.extent()},
+    nlohmann::ordered_json told = {{"lattice", start_.gauge.lattice.global_extent()},
                                    {"colours", start_.gauge.colours()},
                                    {"beta", s.beta},
                                    {"seed", s.seed},
@@ -162,12 +162,11 @@ class HeatbathCommand {
       return {};
     }
     o_.common.claim({{"--out", configuration_name(o_.out, end_), false, false, of_configurations()}}, {}, of_json_);
-    PathLock prefix(o_.out);
     for (std::uint64_t n = first_ + 1; o_.save_every > 0 && n < end_; ++n)
       if ((n - counted_from()) % o_.save_every == 0)
-        Output(configuration_name(o_.out, n), of_configurations());  // looks now, so that none fails later
-    if (!start_.resumed.empty()) clear_stale_lock(start_.resumed);
-    return prefix;
+        Output(configuration_name(o_.out, n), of_configurations(),
+               o_.common.ranks());  // looks now, so that none fails later
+    return lock_run(o_.out, start_.resumed, o_.common.ranks());
   }
 
   Existing of_configurations() const { return o_.goes_on() ? Existing::resume : o_.common.existing(); }
@@ -186,7 +185,7 @@ class HeatbathCommand {
       if (done() == end_) {
         write_gauge(o_.common.output(path), run_.configuration(), "ildg", 64, state);
       } else {
-        Output output(path, of_configurations());
+        Output output(path, of_configurations(), o_.common.ranks());
         write_gauge(output, run_.configuration(), "ildg", 64, state);
       }
       o_.common.info(fmt::format("wrote {}", path.string()));
@@ -220,7 +219,6 @@ class HeatbathCommand {
 
 int run(const HeatbathOptions& o, const CLI::App& command) {
   Stops stops(o.time_limit, 0, o.common.ranks());
-  o.common.require_one_rank("heatbath");
   if (o.out.empty()) refuse_options(command, {"--save-every"}, "belongs to --out PREFIX; leave it out");
   if (o.out.empty() && o.resume == "auto") throw UsageError("--resume auto belongs to --out PREFIX; name a file");
   return HeatbathCommand(o, command, stops)();
@@ -248,8 +246,8 @@ void add_heatbath(CLI::App& app, int& status) {
       "the last file of --out, if there is one (default without --overwrite)");
   c->add_option("--time-limit", o->time_limit,
                 "stop with configuration and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
-  o->common.add_to(
-      *c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces | CommonOptions::colourful);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports |
+                           CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

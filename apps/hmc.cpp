@@ -223,8 +223,7 @@ class HmcRun {
     o_.common.claim({{"--out", configuration_name(o_.out, end_), false, false, of_configurations()}}, inputs, of_json_);
     for (std::uint64_t n = done_ + 1; o_.save_every > 0 && n < end_; ++n)
       if (n % o_.save_every == 0) Output(configuration_name(o_.out, n), of_configurations(), o_.common.ranks());
-    if (!start_.resumed.empty() && o_.common.ranks().rank() == 0) clear_stale_lock(start_.resumed);
-    return o_.common.ranks().rank() == 0 ? PathLock(o_.out) : PathLock();
+    return lock_run(o_.out, start_.resumed, o_.common.ranks());
   }
 
   Existing of_configurations() const { return o_.goes_on() ? Existing::resume : o_.common.existing(); }

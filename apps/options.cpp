@@ -1,6 +1,7 @@
 #include "apps/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -204,6 +205,9 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
   if (const HostGauge* found = links_in_memory(text)) {
     if (!lattice.empty())
       throw UsageError(fmt::format("--lattice {} belongs to files, not to links in memory; leave it out", lattice));
+    if (!common.grid.empty() && four_integers(common.grid, "--grid") != found->lattice.grid())
+      throw UsageError(fmt::format("--grid {}: the links in memory are on grid {}; leave it out, or read them with it",
+                                   common.grid, fmt::join(found->lattice.grid(), ",")));
     require_colours(*found, "the gauge field", common);
     return {*found, "links in memory"};
   }

@@ -40,12 +40,16 @@ void wait_briefly(const char* const* argv) {
   execv("/proc/self/exe", const_cast<char* const*>(argv));  // without /proc this process goes on as it is
 }
 
+/// Ranks that a launcher has started on this host; 0: none has said so.
+int launched_here() {
+  const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  return ranks == nullptr ? 0 : std::atoi(ranks);
+}
+
 /// Waiting ranks give way where there are more of them than processors. Open MPI reads this when it starts.
 void yield_if_crowded() {
-  const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (ranks == nullptr) return;
   const int quota = quota_processors(), host = host_processors();
-  if (std::atoi(ranks) > (quota > 0 ? std::min(quota, host) : host)) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  if (launched_here() > (quota > 0 ? std::min(quota, host) : host)) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
 /// False if the command line asks for results and errors alone; it has not been parsed yet.
@@ -63,7 +67,9 @@ std::string count_text(int n, const char* what) { return fmt::format("{} {}{}", 
 
 void divide_processors(Communicator& ranks, bool tell) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
-  const ProcessorShare share = processor_share(ranks);
+  ProcessorShare share = processor_share(ranks);
+  if (const int others = launched_here(); ranks.size() == 1 && others > 1)  // of which it knows no more
+    share.threads = std::max(1, std::min(share.threads, host_processors() / others));
   const int before = omp_get_max_threads();
   if (share.threads >= before) return;
   omp_set_num_threads(share.threads);
@@ -88,34 +94,50 @@ void require_same(Communicator& ranks, const std::string& text, const std::strin
   });
 }
 
+Communicator& joined_ranks(bool tell) {
+  yield_if_crowded();
+  static const Communicator* last = nullptr;
+  Communicator& ranks = *Communicator::world();
+  if (&ranks == last) return ranks;
+  divide_processors(ranks, tell);
+  require_same(ranks, build_text(), "build of quarksmith", "start the same on all hosts");
+  last = &ranks;
+  return ranks;
+}
+
 void join_ranks(int argc, const char* const* argv) {
   wait_briefly(argv);
-  yield_if_crowded();
-  Communicator& ranks = *Communicator::world();
-  divide_processors(ranks, wants_info(argc, argv));
+  Communicator& ranks = joined_ranks(wants_info(argc, argv));
   if (ranks.size() == 1) return;
   if (ranks.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("/dev/null cannot be opened");
-  require_same(ranks, build_text(), "build of quarksmith", "start the same on all hosts");
   std::string line;
   for (int i = 1; i < argc; ++i) line += std::string(i > 1 ? " " : "") + argv[i];
   require_same(ranks, line, "command line", "start all ranks with the same");
 }
 
+Meeting meet_in_error(const std::string& message) {
+  try {
+    Communicator& ranks = *Communicator::world();
+    if (!ranks.meet(patience)) return {false, false};
+    return {true, ranks.largest(ranks.broadcast(message) == message ? 0 : 1) == 0};
+  } catch (const std::exception&) {  // MPI itself has failed; the first error is the one to tell
+    return {false, false};
+  }
+}
+
 int fail(const std::string& message, int status) {
   const auto print = [&](const std::string& who) { fmt::print(stderr, "quarksmith: error: {}{}\n", who, message); };
+  const Meeting m = meet_in_error(message);
   Communicator* ranks = Communicator::self().get();
   try {
     ranks = Communicator::world().get();
-    if (ranks->meet(patience)) {
-      const bool alike = ranks->largest(ranks->broadcast(message) == message ? 0 : 1) == 0;
-      if (!alike) print(fmt::format("rank {}: ", ranks->rank()));
-      if (alike && ranks->rank() == 0) print("");
-      return status;
-    }
-  } catch (const std::exception&) {  // MPI itself has failed; the first error is the one to tell
+  } catch (const std::exception&) {  // there is none
   }
-  print(ranks->size() > 1 ? fmt::format("rank {}: ", ranks->rank()) : "");
-  Communicator::abort(status);
+  if (!m.alike && ranks->size() > 1)
+    print(fmt::format("rank {}: ", ranks->rank()));
+  else if (ranks->rank() == 0)
+    print("");
+  if (!m.all) Communicator::abort(status);
   return status;
 }
 

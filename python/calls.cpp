@@ -16,6 +16,8 @@
 #include "apps/command_table.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
+#include "apps/ranks.hpp"
+#include "python/ranks.hpp"
 #include "python/solve.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -160,13 +162,7 @@ class PythonCaller {
     caller.interrupted = [this] { return interruption_(); };
     if (after_trajectory)
       caller.after_trajectory = [this, &after_trajectory](const nlohmann::ordered_json& trajectory) {
-        const nb::gil_scoped_acquire gil;
-        try {
-          return nb::cast<bool>((*after_trajectory)(trajectory.dump()));
-        } catch (nb::python_error& error) {
-          raised_.emplace(std::move(error));
-          return true;
-        }
+        return ranks().largest(ends_with(*after_trajectory, trajectory.dump())) > 0;
       };
   }
   /// Does the work of a command. \throws what a handler of signals or after_trajectory has raised, if that ended it.
@@ -184,6 +180,17 @@ class PythonCaller {
   apps::Caller caller;
 
  private:
+  /// Whether the function wants a run to end with this trajectory. One rank that does ends it for all.
+  bool ends_with(const nb::callable& after_trajectory, const std::string& trajectory) {
+    const nb::gil_scoped_acquire gil;
+    try {
+      return nb::cast<bool>(after_trajectory(trajectory));
+    } catch (nb::python_error& error) {
+      raised_.emplace(std::move(error));
+      return true;
+    }
+  }
+
   Interruption interruption_;
   std::optional<nb::python_error> raised_;  // by after_trajectory: the run ends in order first
 };
@@ -192,10 +199,25 @@ class PythonCaller {
 using Outcome =
     std::tuple<std::string, std::string, std::optional<GaugeObject>, std::optional<SpinorObject>, std::string>;
 
+/// What rank 0 was told is told on all of them, so that programs go the same way on all.
+std::string of_first(const std::string& text) { return ranks().size() > 1 ? ranks().broadcast(text) : text; }
+
+/// \throws UsageError a rank makes another call than rank 0.
+void require_same_call(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  apps::require_same(ranks(), line, "call", "all make the same calls in the same order");
+}
+
 /// Runs the command of these words. \return what it printed
 std::string run_words(PythonCaller& python, const std::vector<std::string>& words,
                       const std::map<std::string, const GaugeObject*>& gauges, SolveJob& job) {
-  for (const auto& [name, gauge] : gauges) python.caller.gauges.emplace(name, on_host(*gauge));
+  require_same_call(words);
+  for (const auto& [name, gauge] : gauges) {
+    require_present(gauge->links.domain(), name.c_str());
+    python.caller.gauges.emplace(name, on_host(*gauge));
+  }
+  if (job.b != nullptr) require_present(job.b->field.domain(), "rhs");
   CLI::App app("", "quarksmith");
   int status = 0;
   std::string text;
@@ -207,7 +229,7 @@ std::string run_words(PythonCaller& python, const std::vector<std::string>& word
     text = printed.text();
   });
   if (status != 0) throw Error(fmt::format("{} ended with status {}: {}", words[0], status, text));
-  return text;
+  return of_first(text);
 }
 
 Outcome run(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
@@ -220,7 +242,7 @@ Outcome run(const std::vector<std::string>& words, const std::map<std::string, c
   auto& [json, text, gauge, quarks, failure] = out;
   text = run_words(python, words, gauges, job);
   apps::Caller& caller = python.caller;
-  json = python.json();
+  json = of_first(python.json());
   const std::string device = caller.device.empty() ? "auto" : caller.device;
   if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
   if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice(), device));
@@ -252,9 +274,10 @@ std::tuple<std::string, SpinorObject, std::string> solve_with(const SolverObject
                                                               const SpinorObject* guess, const Tell& tell) {
   PythonCaller python(tell);
   const Busy busy;
+  require_present(b.field.domain(), "rhs");
   std::optional<Solved> solved;
   python.run([&] { solved = s.solver->solve(b, guess); });
-  return {python.json(), std::move(solved->x), std::move(solved->failure)};
+  return {of_first(python.json()), std::move(solved->x), std::move(solved->failure)};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "apps/action_options.hpp"
 #include "apps/bounds.hpp"
+#include "apps/options.hpp"
 #include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -137,6 +138,7 @@ auto calling(Result result) {
 /// Seconds of a call, sites times right-hand sides, and bounds of the device as JSON.
 std::tuple<double, double, std::string, std::string> timed(const Call& call) {
   constexpr double budget = 0.2;
+  apps::CommonOptions().require_one_rank("bench");
   const double seconds = apps::time_of(call.device(), [&](int) { call(); }, budget);
   const auto bounds = apps::bounds_of(call.domain()->device_pointer(), budget);
   return {seconds, double(call.domain()->lattice().sites()) * call.rhs(), bounds.json().dump(), bounds.text()};

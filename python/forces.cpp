@@ -9,6 +9,7 @@
 
 #include "apps/options.hpp"
 #include "apps/hmc_file.hpp"
+#include "python/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/rehearsal.hpp"
@@ -49,13 +50,14 @@ nlohmann::ordered_json slope_of(Monomial& monomial, EvolvingLinks& links, const 
 std::string check_forces(const std::string& run, const GaugeObject& u, double step) {
   if (!(step > 0 && step < 1)) throw UsageError("step: use a positive number below 1");
   const Busy busy;
-  const Partition partition = apps::CommonOptions().partition();
+  const Lattice& lattice = u.links.domain().lattice();
+  const Partition partition{u.links.domain().communicator_pointer(), lattice.grid()};
+  require_present(u.links.domain(), "gauge");
   apps::HmcPlan plan = apps::read_hmc(run, partition);
   const apps::HmcDescription& d = plan.description;
-  const Lattice& lattice = u.links.domain().lattice();
-  if (lattice.extent() != d.extents)
-    throw WrongLattice(
-        fmt::format("the links are of lattice {}, {} is for another one; take both of one", lattice.text(), run));
+  if (lattice.global_extent() != d.extents)
+    throw WrongLattice(fmt::format("the links are of lattice {}, {} is for another one; take both of one",
+                                   lattice.global_text(), run));
   const auto domain = std::make_shared<Domain>(lattice, u.links.domain().device_pointer(),
                                                u.links.domain().communicator_pointer(), d.reach);
   const KernelRehearsal rehearsal([&] { apps::rehearse_hmc(run, partition, *domain); });

@@ -9,7 +9,9 @@
 #include "python/expressions.hpp"
 #include "python/forces.hpp"
 #include "python/objects.hpp"
+#include "python/ranks.hpp"
 #include "runtime/error.hpp"
+#include "runtime/ranks/partition.hpp"
 
 namespace quarksmith::python {
 namespace {
@@ -52,10 +54,12 @@ template <class Object>
 void assign(Object& object, const GivenNumbers& numbers) {
   const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object)),
                                  found(numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim());
-  if (found != shape)
-    throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
-                     " in lexicographic order; reshape it");
   const Busy busy;
+  domain_of(numbers_of(object)).communicator().together([&] {
+    if (found != shape)
+      throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
+                       " in lexicographic order; reshape it");
+  });
   write(numbers_of(object), numbers.data());
   if constexpr (std::is_same_v<Object, MomentumObject>) check(object);
 }
@@ -111,7 +115,8 @@ void bind_field(nb::class_<Object>& c) {
       nb::for_setter(nb::sig("def report(self, report: quarksmith.calls.Report, /) -> None")),
       "What the call reports that has left it.");
   c.def("lexicographic", &lexicographic<Object>,
-        "Copy of the numbers, lexicographic: axes (right-hand side,) t, z, y, x, then those of a site.");
+        "Copy of the numbers of this rank's part, lexicographic: axes (right-hand side,) t, z, y, x, then those of a "
+        "site.");
   c.def("assign", &assign<Object>, nb::arg("numbers"), "Takes numbers in the order of lexicographic().");
   c.def(
       "sites",
@@ -126,19 +131,21 @@ void bind_field(nb::class_<Object>& c) {
         std::copy(sites.begin(), sites.end(), numbers.get());
         return array_of(std::move(numbers), shape);
       },
-      "Which site each place of the memory holds, as ((t Z + z) Y + y) X + x, or -1: axes parity, block, place.");
+      "Which site of this rank's part each place of the memory holds, as ((t Z + z) Y + y) X + x, or -1: axes parity, "
+      "block, place.");
 }
 
-const Domain& domain_of_gauge(const GaugeObject& u) { return u.links.domain(); }
-const Domain& domain_of_spinors(const SpinorObject& f) { return f.field.domain(); }
 const Domain& domain_of_momenta(const MomentumObject& p) { return p.momenta.domain(); }
 int lanes_of_momenta(const MomentumObject& p) { return p.momenta.lanes(); }
+const Domain& domain_of_gauge(const GaugeObject& u) { return u.links.domain(); }
 int lanes_of_gauge(const GaugeObject& u) { return u.links.lanes(); }
+const Domain& domain_of_spinors(const SpinorObject& f) { return f.field.domain(); }
 int lanes_of_spinors(const SpinorObject& f) { return f.field.lanes(); }
 
-nb::tuple extent_of(const Domain& domain) {
-  const Coordinates& e = domain.lattice().extent();
-  return nb::make_tuple(e[0], e[1], e[2], e[3]);
+nb::tuple tuple_of(const Coordinates& x) { return nb::make_tuple(x[0], x[1], x[2], x[3]); }
+
+nb::tuple offset_of(const Lattice& lattice) {
+  return tuple_of({lattice.origin(0), lattice.origin(1), lattice.origin(2), lattice.origin(3)});
 }
 
 GaugeAverages averages_of(const GaugeObject& u) {
@@ -147,21 +154,37 @@ GaugeAverages averages_of(const GaugeObject& u) {
 }
 
 void bind_lattice(nb::module_& m) {
-  nb::class_<LatticeObject>(m, "Lattice", "Extents x, y, z, t on a device; fields of one lattice go together.")
+  nb::class_<LatticeObject>(
+      m, "Lattice",
+      "Extents x, y, z, t on a device; fields of one lattice go together. Several ranks hold a part each.")
       .def(
           "__init__",
-          [](LatticeObject* self, const Coordinates& extent, const std::string& device) {
+          [](LatticeObject* self, const Coordinates& extent, const std::string& device,
+             const std::optional<Coordinates>& grid) {
             const Busy busy;
-            new (self) LatticeObject{domain_of(Lattice(extent), device)};
+            new (self) LatticeObject{domain_of(Partition{Communicator::world(), grid}.part(extent), device)};
           },
-          nb::arg("extent"), nb::arg("device") = "auto")
+          nb::arg("extent"), nb::arg("device") = "auto", nb::arg("grid") = nb::none(),
+          "Of several ranks, grid is their number along x, y, z, t; by default that with the smallest boundaries.")
       .def_prop_ro(
-          "extent", [](const LatticeObject& l) { return extent_of(*l.domain); },
-          nb::sig("def extent(self) -> tuple[int, int, int, int]"), "Extents x, y, z, t.")
+          "extent", [](const LatticeObject& l) { return tuple_of(l.domain->lattice().global_extent()); },
+          nb::sig("def extent(self) -> tuple[int, int, int, int]"), "Extents x, y, z, t of the whole lattice.")
+      .def_prop_ro(
+          "part", [](const LatticeObject& l) { return tuple_of(l.domain->lattice().extent()); },
+          nb::sig("def part(self) -> tuple[int, int, int, int]"),
+          "Extents of the part that this rank holds: those of its arrays.")
+      .def_prop_ro(
+          "offset", [](const LatticeObject& l) { return offset_of(l.domain->lattice()); },
+          nb::sig("def offset(self) -> tuple[int, int, int, int]"), "Coordinates of the first site of that part.")
+      .def_prop_ro(
+          "grid", [](const LatticeObject& l) { return tuple_of(l.domain->lattice().grid()); },
+          nb::sig("def grid(self) -> tuple[int, int, int, int]"), "Parts along x, y, z, t.")
       .def_prop_ro(
           "device", [](const LatticeObject& l) { return l.domain->device().name(); }, "Name of the device.")
       .def("__repr__", [](const LatticeObject& l) {
-        return "Lattice(" + text_of(l.domain->lattice().extent()) + ", device='" + l.domain->device().name() + "')";
+        const Lattice& lattice = l.domain->lattice();
+        return "Lattice(" + text_of(lattice.global_extent()) + ", device='" + l.domain->device().name() + "'" +
+               (lattice.parts() > 1 ? ", grid=" + text_of(lattice.grid()) : "") + ")";
       });
 }
 
@@ -320,5 +343,6 @@ NB_MODULE(_quarksmith, m) {
   quarksmith::python::bind_calls(m);
   quarksmith::python::bind_expressions(m);
   quarksmith::python::bind_forces(m);
+  quarksmith::python::bind_ranks(m);
   quarksmith::apps::divide_processors(*quarksmith::Communicator::self(), false);
 }

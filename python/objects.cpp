@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "python/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/order.hpp"
@@ -22,15 +23,11 @@ thread_local bool inside = false;
 
 }  // namespace
 
-Busy::Busy() : lock_(one_at_a_time, std::defer_lock) {
+Busy::Busy(Joins joins) : lock_(one_at_a_time, std::defer_lock) {
   if (inside) throw UsageError("quarksmith was called from a function that it calls itself; do that after the call");
   lock_.lock();
+  if (joins == Joins::yes) ranks();
   inside = true;
-  if (const int ranks = Communicator::world()->size(); ranks > 1) {
-    inside = false;
-    throw UsageError(fmt::format(
-        "{} ranks were started, and from Python there is one; start it without mpirun, or use the command", ranks));
-  }
 }
 
 Busy::~Busy() { inside = false; }
@@ -39,13 +36,20 @@ std::shared_ptr<Device> device_named(const std::string& name) {
   // Kept for ever: at the end of the process what devices need may be gone.
   static auto& kept = *new std::map<std::string, std::shared_ptr<Device>>;
   if (const auto found = kept.find(name); found != kept.end()) return found->second;
-  std::shared_ptr<Device> device = Device::select(name);
+  std::shared_ptr<Device> device = Device::select(name, ranks().size() > 1 ? ranks().host_rank() : 0);
   device = kept.try_emplace(device->name(), device).first->second;
   return kept.try_emplace(name, device).first->second;
 }
 
 DomainPointer domain_of(const Lattice& lattice, const std::string& device) {
-  return std::make_shared<Domain>(lattice, device_named(device));
+  const auto make = [&] { return std::make_shared<Domain>(lattice, device_named(device), Communicator::world()); };
+  if (lattice.parts() == 1) return make();
+  // What ranks share for a domain they make together: it must not depend on which objects each of them still has.
+  static auto& kept = *new std::vector<DomainPointer>;
+  for (const DomainPointer& d : kept)
+    if (d->lattice() == lattice && &d->communicator() == &ranks() && d->device_pointer() == device_named(device))
+      return d;
+  return kept.emplace_back(make());
 }
 
 const BasisInfo& usual_basis() { return find_basis(SolveSettings().basis); }
@@ -80,8 +84,8 @@ SpinorObject source(const DomainPointer& domain, const GaugeObject* gauge, const
     upload(make_source(settings, lattice, spins == 4 ? n / 3 : 0, n % 3), made.field, *made.basis, n);
   if (settings.smearing) {
     const HostGauge u = on_host(*gauge);
-    const auto links =
-        std::make_shared<LinkField>(upload(u, domain, find_precision("double"), find_storage(default_links(u))));
+    const auto links = std::make_shared<LinkField>(
+        upload(u, domain, find_precision("double"), find_storage(default_links(u, domain->communicator()))));
     for (int n = 0; n < made.field.rhs(); ++n) {
       SpinorField one = made.field.columns(n, 1);
       smear(settings.smearing, links, one);
@@ -141,6 +145,18 @@ std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std
   const Memory& numbers = domain.site_numbers(lanes);
   std::vector<long long> sites(numbers.bytes() / sizeof(long long));
   domain.device().download(sites.data(), numbers.data(), numbers.bytes());  // nowhere has all bits: -1
+  const Lattice& lattice = domain.lattice();
+  if (lattice.parts() > 1)
+    for (long long& site : sites) {
+      if (site < 0) continue;
+      Coordinates x;
+      long long rest = site;  // in the whole lattice
+      for (int mu = 0; mu < directions; ++mu) {
+        x[mu] = static_cast<int>(rest % lattice.global_extent(mu)) - lattice.origin(mu);
+        rest /= lattice.global_extent(mu);
+      }
+      site = lattice.index(x);
+    }
   const std::size_t inside = domain.device().short_vectors() ? site_block : std::size_t(lanes);
   shape = {2, sites.size() / 2 / inside, inside};
   return sites;
@@ -230,6 +246,8 @@ GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
       u.links.domain_pointer());
 }
 
-void check(const MomentumObject& p) { require_momenta(download(p.momenta)); }
+void check(const MomentumObject& p) {
+  p.momenta.domain().communicator().together([&] { require_momenta(download(p.momenta)); });
+}
 
 }  // namespace quarksmith::python

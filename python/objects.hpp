@@ -17,10 +17,12 @@ namespace quarksmith::python {
 namespace nb = nanobind;
 
 /// Work of the library: other threads of Python go on meanwhile, and their calls wait, since a device serves one thread
-/// at a time. \throws UsageError this thread is in such work already: a function that it calls back called the library.
+/// at a time. The first one joins the ranks that were started with this process. \throws UsageError this thread is in
+/// such work already: a function that it calls back called the library.
 class Busy {
  public:
-  Busy();
+  enum class Joins { no, yes };
+  explicit Busy(Joins joins = Joins::yes);
   ~Busy();
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
@@ -56,6 +58,7 @@ struct SpinorObject {
 
 /// The device of that name; one object for each, so that fields of different calls go together.
 std::shared_ptr<Device> device_named(const std::string& name);
+/// Of the ranks that calls are of.
 DomainPointer domain_of(const Lattice& lattice, const std::string& device);
 /// The basis of kernels that solves take unless told otherwise.
 const BasisInfo& usual_basis();
@@ -78,10 +81,10 @@ struct MemoryView {
 };
 MemoryView view_of(const SpinorObject& f);
 MemoryView view_of(const LinkField& u);
-/// The lexicographic number of the site in each place, -1: none.
+/// The lexicographic number, in this rank's part, of the site in each place; -1: none.
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape);
 
-/// Axes of lexicographic arrays.
+/// Axes of lexicographic arrays: of this rank's part.
 std::vector<std::size_t> lexicographic_shape(const SpinorObject& f);
 std::vector<std::size_t> lexicographic_shape(const LinkField& u);
 void read(const SpinorObject& f, Complex64* to);
@@ -95,6 +98,8 @@ inline const LinkField& numbers_of(const GaugeObject& u) { return u.links; }
 inline LinkField& numbers_of(GaugeObject& u) { return u.links; }
 inline const LinkField& numbers_of(const MomentumObject& p) { return p.momenta; }
 inline LinkField& numbers_of(MomentumObject& p) { return p.momenta; }
+inline const Domain& domain_of(const SpinorObject& f) { return f.field.domain(); }
+inline const Domain& domain_of(const LinkField& u) { return u.domain(); }
 
 /// P = 0, or P = i p_a T_a with p_a of variance 1, as trajectory so and so of a run with this seed draws them.
 MomentumObject make_momenta(const DomainPointer& domain);

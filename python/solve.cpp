@@ -1,6 +1,7 @@
 #include "python/solve.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/action_options.hpp"
 #include "apps/caller.hpp"
@@ -80,13 +81,18 @@ class OpenSolver final : public KeptSolver {
   }
 
  private:
+  /// A lattice, and how ranks share it, in words.
+  static std::string text_of(const Lattice& lattice) {
+    const std::string whole = lattice.global_text();
+    return lattice.parts() == 1 ? whole : fmt::format("{} on grid {}", whole, fmt::join(lattice.grid(), ","));
+  }
   /// For right-hand sides of these quarks. \throws UsageError they are of another lattice, or of other quarks.
   void check(const SpinorObject& given, const char* name) const {
     const SpinorField& b = given.field;
     const Action& action = choice_.action;
     if (b.domain().lattice() != named_.gauge.lattice)
       throw WrongLattice(fmt::format("{} is of lattice {}, the links of {}; take both of one", name,
-                                     b.domain().lattice().text(), named_.gauge.lattice.text()));
+                                     text_of(b.domain().lattice()), text_of(named_.gauge.lattice)));
     if (b.spins() != action.spins())
       throw UsageError(fmt::format("{} has spins={}, quarks of action {} have {}; make it with spins={}", name,
                                    b.spins(), action.name(), action.spins(), action.spins()));
@@ -108,7 +114,7 @@ class OpenSolver final : public KeptSolver {
     const Action& action = choice_.action;
     if (domain->lattice() != named_.gauge.lattice)
       throw WrongLattice(fmt::format("rhs is of lattice {}, the links of {}; take both of one",
-                                     domain->lattice().text(), named_.gauge.lattice.text()));
+                                     text_of(domain->lattice()), text_of(named_.gauge.lattice)));
     if (domain->reach() >= action.reach()) return domain;
     return std::make_shared<Domain>(domain->lattice(), domain->device_pointer(), domain->communicator_pointer(),
                                     action.reach());
@@ -177,7 +183,7 @@ void add_solve(CLI::App& app, SolveJob& job) {
   c->add_option("--batch", o->batch,
                 "right-hand sides solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       ->check(CLI::PositiveNumber);
-  o->common.add_to(*c, 0);
+  o->common.add_to(*c, apps::CommonOptions::shares);
   c->callback([o, c, &job] {
     check(*o, *c);
     auto solver = std::make_unique<OpenSolver>(o, *c, job.b != nullptr ? job.b->field.domain_pointer() : job.domain);
@@ -197,7 +203,7 @@ void add_read(CLI::App& app) {
   CLI::App* c = app.add_subcommand("read", "Read a configuration, or make one by a rule");
   c->add_option("file", o->gauge, apps::gauge_forms)->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c, apps::CommonOptions::computes | apps::CommonOptions::colourful);
+  o->common.add_to(*c, apps::CommonOptions::computes | apps::CommonOptions::shares | apps::CommonOptions::colourful);
   c->callback([o] {
     apps::NamedGauge named = apps::open_gauge(o->gauge, o->lattice, o->common);
     o->common.write_json({{"origin", named.origin},

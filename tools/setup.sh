@@ -234,9 +234,12 @@ fi
 if [ "${1:-}" = tests ] && ! has "h5py, pyerrors"; then  # tests of files and of the tutorial are skipped without
   .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py pyerrors 2>/dev/null || from_system python3-h5py
 fi
-if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python"; then
+if [ "${1:-}" = tests ] && command -v mpirun >/dev/null && ! has mpi4py; then  # one test is skipped without
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: mpi4py 2>/dev/null || true
+fi
+if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python, pymdownx"; then
   say "mkdocs into .venv"
-  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 "mkdocs>=1.6" "mkdocstrings[python]>=1" || {
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 "mkdocs>=1.6" "mkdocstrings[python]>=1" pymdown-extensions || {
     say "the site needs mkdocs 1.6 and mkdocstrings, and no package index can be reached"
     exit 1
   }

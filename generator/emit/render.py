@@ -29,7 +29,7 @@ from .tables import tables
 
 TEMPLATES = ROOT / "templates"
 _HEADERS = (
-    *("expression_site", "propagator", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp"),
+    *("expression_site", "propagator", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp", "part_update"),
     *COARSE_HEADERS,
 )
 """Headers of runtime/kernels that some kernels need, in the order in which units include them."""

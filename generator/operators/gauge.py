@@ -47,7 +47,7 @@ class GaugeUpdate(Operator):
     group = "gauge"
     template = "gauge_update.hpp.j2"
     shared_body = "gauge_update"
-    headers = ("expression_site",)
+    headers = ("expression_site", "part_update")
     axes = ("precision", "links")
 
     @property

@@ -27,11 +27,14 @@ from ._quarksmith import (
 from ._quarksmith import version as __version__
 from .calls import Eigenvectors, NotConverged, Report
 from .commands import *  # noqa: F403
+from .communicator import Ranks, end_together, ranks, use_ranks
 from .compiler import compile_rows
 from .forces import check_forces
 from .solver import Solver
 
 _quarksmith.compile_with(compile_rows)
+if _quarksmith.launched():
+    end_together()
 
 if TYPE_CHECKING:
     from .cells import action as action
@@ -48,6 +51,7 @@ __all__ = [
     "NotConverged",
     "NotSU3",
     "OutOfMemory",
+    "Ranks",
     "Report",
     "Solver",
     "Spinors",
@@ -56,7 +60,9 @@ __all__ = [
     "WrongLattice",
     "__version__",
     "check_forces",
+    "ranks",
     "source",
+    "use_ranks",
     *commands.__all__,
 ]
 

@@ -32,22 +32,28 @@ void draw(const Domain& domain, int lanes, Subset subset, SiteDraws draws) {
 
 }  // namespace
 
-const Memory& Domain::site_numbers(int lanes) const {
-  Memory& numbers = site_numbers_[lanes];
-  if (numbers.bytes() > 0) return numbers;
-  const MemoryOrder order = order_of_sites(*this, lanes);
-  const LaneLayout& layout = this->layout(lanes);
+Memory numbers_by_slot(const Domain& domain, int lanes, const std::function<long long(const Coordinates&)>& number_of) {
+  const Lattice& lattice = domain.lattice();
+  const MemoryOrder order = order_of_sites(domain, lanes);
+  const LaneLayout& layout = domain.layout(lanes);
   std::vector<unsigned long long> all(order.words(), SiteDraws::nowhere);
 #pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice_.sites(); ++i) {
-    const Coordinates x = lattice_.coordinates(i);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
     const auto [block, first] = layout.position(x);
     for (int lane = first; lane < lanes; lane += layout.boxes())  // copies too
-      all[slot_of(order, int(Lattice::parity(x)), block, lane)] =
-          static_cast<unsigned long long>(lattice_.global_index(i));
+      all[slot_of(order, int(Lattice::parity(x)), block, lane)] = static_cast<unsigned long long>(number_of(x));
   }
-  numbers = Memory(device_, all.size() * sizeof(all[0]));
-  device().upload(numbers.data(), all.data(), numbers.bytes());
+  Memory numbers(domain.device_pointer(), all.size() * sizeof(all[0]));
+  domain.device().upload(numbers.data(), all.data(), numbers.bytes());
+  return numbers;
+}
+
+const Memory& Domain::site_numbers(int lanes) const {
+  Memory& numbers = site_numbers_[lanes];
+  if (numbers.bytes() == 0)
+    numbers =
+        numbers_by_slot(*this, lanes, [&](const Coordinates& x) { return lattice_.global_index(lattice_.index(x)); });
   return numbers;
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/ranks/communicator_mpi.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/parallel.hpp"
 
@@ -35,14 +35,14 @@ class Type {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// A file of all processes: communicators of several ranks are MPI_COMM_WORLD.
+/// A file of the ranks of a communicator.
 class RanksFile final : public SharedFile {
  public:
   RanksFile(const std::filesystem::path& path, bool writable, const FileMessages& messages, Communicator& communicator)
       : messages_(messages), communicator_(communicator) {
     communicator.together([&] {
-      check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, MPI_INFO_NULL,
-                          &file_),
+      check(MPI_File_open(handle_of(communicator), path.c_str(), writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY,
+                          MPI_INFO_NULL, &file_),
             "open");
     });
   }

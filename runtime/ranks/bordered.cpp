@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/geometry.hpp"
 #include "runtime/fields/order.hpp"
+#include "runtime/fields/site_random.hpp"
 
 namespace quarksmith {
 
@@ -211,6 +212,25 @@ void BorderedPart::list_zones() {
       zones_.push_back({mu, side, to_device(*part_, pack), to_device(*part_, unpack), static_cast<int>(pack.size())});
     }
   }
+}
+
+Operand BorderedPart::site_numbers() const {
+  const Lattice& part = part_->lattice();
+  const int lanes = box_->lanes(element_bytes_);
+  if (site_numbers_.bytes() == 0)
+    site_numbers_ = numbers_by_slot(*box_, lanes, [&](const Coordinates& x) {
+      Coordinates inside;
+      for (int mu = 0; mu < directions; ++mu) {
+        inside[mu] = x[mu] - offset_[mu];
+        if (inside[mu] < 0 || inside[mu] >= part.extent(mu)) return static_cast<long long>(SiteDraws::nowhere);
+      }
+      return part.global_index(part.index(inside));
+    });
+  Operand numbers;
+  numbers.data = const_cast<void*>(site_numbers_.data());
+  numbers.parity_stride = static_cast<long long>(site_numbers_.bytes() / sizeof(long long) / 2);
+  numbers.lanes = lanes;
+  return numbers;
 }
 
 // --- copies ----------------------------------------------------------------------------------------------------------

@@ -60,6 +60,10 @@ class BorderedPart {
   /// Restricts a kernel of the CPU to the blocks that hold sites of the part; GPUs work on the whole box.
   void restrict(Arguments& arguments) const;
 
+  /// Numbers of the sites of the part in the whole lattice, one for each slot of a field of the box that holds all
+  /// sites, SiteDraws::nowhere for all others; as an operand with the distance between parities. Made once.
+  Operand site_numbers() const;
+
   /// The sites of the part from a field of it into one of the box, and back.
   void put(const StoredSites& part, const StoredSites& box) const;
   void cut(const StoredSites& box, const StoredSites& part) const;
@@ -127,6 +131,7 @@ class BorderedPart {
     std::unique_ptr<LinkField> links;
   };
   mutable std::vector<Phases> phases_;
+  mutable Memory site_numbers_;
   mutable BorderTraffic traffic_;
 };
 

@@ -138,16 +138,49 @@ void Communicator::together(const std::function<void()>& work) {
   throw Error(message);
 }
 
+long long Communicator::keep(std::function<void()> free) {
+  kept_[made_].free = std::move(free);
+  return made_++;
+}
+
+void Communicator::drop(long long number) { kept_.at(number).dropped = true; }
+
+void Communicator::free_dropped() {
+  std::vector<double> in_use;
+  for (const auto& [number, k] : kept_) in_use.push_back(k.dropped ? 0 : 1);
+  if (in_use.empty()) return;
+  largest(in_use);
+  auto at = kept_.begin();
+  for (const double by_some : in_use) {
+    if (by_some == 0) at->second.free();
+    at = by_some == 0 ? kept_.erase(at) : std::next(at);
+  }
+}
+
 #ifndef QUARKSMITH_MPI
+
+namespace {
+
+bool alone = false;  // by use_self
+
+}  // namespace
 
 std::shared_ptr<Communicator> Communicator::world() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"})
-    if (const char* value = std::getenv(name); value != nullptr && std::atoi(value) > 1)
+    if (const char* value = std::getenv(name); !alone && value != nullptr && std::atoi(value) > 1)
       throw Error(
           "started as several processes, but this library was built without MPI: install it (libopenmpi-dev), "
           "build again, or start one process");
   return self();
 }
+
+void Communicator::use(int) {
+  throw Error("this library was built without MPI: install it (libopenmpi-dev) and build again for several ranks");
+}
+
+void Communicator::use_self() { alone = true; }
+
+void Communicator::use_all() { alone = false; }
 
 void Communicator::abort(int) {}
 

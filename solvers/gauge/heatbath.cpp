@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
+#include "runtime/ranks/bordered.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {
@@ -26,24 +27,41 @@ HeatbathRun::HeatbathRun(const HostGauge& start, DomainPointer domain, const Hea
   };
   heatbath_ = kernel("heatbath");
   overrelax_ = kernel("overrelax");
+  part_ = domain->bordered({{1, 1, 1, 1}, true}, int(sizeof(double)), "heatbath", false);
+  if (part_ == nullptr) return;
+  Arguments all;
+  part_->restrict(all);  // to blocks 2 n + parity
+  for (int n = 0; n < all.list_count; ++n) blocks_[all.list[n] % 2].push_back(all.list[n] / 2);
 }
 
-void HeatbathRun::pass(const Kernel& kernel, std::uint64_t number) {
+void HeatbathRun::pass(const Kernel& kernel, LinkField& links, std::uint64_t number) {
   for (int mu = 0; mu < directions; ++mu)
     for (int parity = 0; parity < 2; ++parity) {
-      Arguments a = arguments_for(links_.domain(), links_.lanes());
+      Arguments a = arguments_for(links.domain(), links.lanes());
       a.parity = parity;
       a.direction = mu;
-      a.links = links_.operand();
+      a.links = links.operand();
       a.a.re = state_.beta;
       a.random = {state_.seed, 8 * number + 2 * mu + parity};
-      links_.domain().device().run(kernel, a);
+      if (part_ != nullptr) a.in = part_->site_numbers();
+      if (const std::vector<int>& blocks = blocks_[parity]; !blocks.empty()) {
+        a.list = blocks.data();
+        a.list_count = static_cast<int>(blocks.size());
+      }
+      links.domain().device().run(kernel, a);
+      if (part_ != nullptr) part_->exchange(stored_sites(links));
     }
 }
 
 void HeatbathRun::sweep() {
-  pass(*heatbath_, state_.sweeps);
-  for (int i = 0; i < state_.overrelax; ++i) pass(*overrelax_, state_.sweeps);
+  if (part_ != nullptr) part_->read(links_, true);
+  LinkField& links = part_ != nullptr ? part_->write(links_, true) : links_;
+  pass(*heatbath_, links, state_.sweeps);
+  for (int i = 0; i < state_.overrelax; ++i) pass(*overrelax_, links, state_.sweeps);
+  if (part_ != nullptr)
+    part_->written(links_);
+  else
+    links_.changed();
   ++state_.sweeps;
 }
 

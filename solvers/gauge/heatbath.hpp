@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/fields/gauge.hpp"
 
@@ -18,14 +19,16 @@ struct HeatbathState {
   std::string start = "cold";
 };
 
-/// A configuration on a device and the updates of it.
+/// A configuration on a device, or this rank's part of one, and the updates of it.
 ///
 /// A sweep is one heat-bath pass (Cabibbo and Marinari with the SU(2) draw of Kennedy and Pendleton) and `overrelax`
 /// microcanonical passes; a pass updates the links of one direction and parity at a time. Random numbers depend on
-/// seed, sweep and global site alone.
+/// seed, sweep and global site alone. Parts of a lattice are updated in a box with a border of one site, whose links
+/// come from the other ranks after each update: the bits are those of one rank.
 class HeatbathRun {
  public:
-  /// \throws UsageError beta not positive, negative number of passes, or the build lacks the kernels.
+  /// \throws UsageError beta not positive, negative number of passes, or the build lacks the kernels. Collective, as
+  /// all calls.
   HeatbathRun(const HostGauge& start, DomainPointer domain, const HeatbathState& state);
 
   void sweep();
@@ -34,10 +37,12 @@ class HeatbathRun {
   const HeatbathState& state() const { return state_; }
 
  private:
-  void pass(const Kernel& kernel, std::uint64_t number);
+  void pass(const Kernel& kernel, LinkField& links, std::uint64_t number);
 
   HeatbathState state_;
   LinkField links_;
+  const BorderedPart* part_;    ///< of several ranks, else null
+  std::vector<int> blocks_[2];  ///< CPU: those of each parity that hold sites of the part
   const Kernel *heatbath_, *overrelax_;
 };
 

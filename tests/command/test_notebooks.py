@@ -47,6 +47,7 @@ def test_a_notebook_runs(package, tmp_path, notebook):
         "PYTHONPATH": str(package),
         "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}",
         "QUARKSMITH_ON_DEMAND": "on",
+        "MPLBACKEND": "Agg",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
@@ -57,6 +58,6 @@ def test_a_notebook_runs(package, tmp_path, notebook):
     assert run.returncode == 0, run.stdout + run.stderr
     last = run.stdout.splitlines()
     if notebook.stem == "ranks":
-        assert all(float(line) == 0 for line in last)
+        assert [line for line in last if line != "None"] == ["0.0", "0.0"]
     if notebook.stem == "action":
-        assert last[-1].startswith("4: dH")
+        assert [line for line in last if "dH" in line][-1].startswith("12: dH")

@@ -150,12 +150,23 @@ def test_solve_bench_on_ranks(mpirun):
     assert json.loads((mpirun.folder / "b.json").read_text())["lattice"] == [4, 4, 4, 8]
 
 
+@pytest.mark.parametrize("grid", ["1,1,1,2", "2,1,1,1"])
+def test_a_heatbath_goes_on_as_that_of_one_process(quarksmith, mpirun, grid):
+    run = ("heatbath", "--lattice", "4,4,4,8", "--beta", "5.8", "--start", "hot", "--sweeps")
+    quarksmith(*run, 3, "--out", "alone", "--json", "alone.json")
+    mpirun(2, *run, 2, "--out", "together", "--json", "together.json", "--grid", grid)
+    mpirun(2, *run, 3, "--out", "together", "--json", "together.json", "--grid", grid)
+    files = [(mpirun.folder / f"{name}_00003.ildg").read_bytes() for name in ("alone", "together")]
+    one, both = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+    assert files[0] == files[1] and both["lattice"] == [4, 4, 4, 8]
+    assert both["plaquettes"] == pytest.approx(one["plaquettes"], abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("info", "u_00001.ildg", "--grid", "1,1,1,4"), "--grid 1,1,1,4 has 4 parts, but 2 ranks were started"),
         (("info", "u_00001.ildg", "--grid", "1,1"), "is not four integers"),
-        (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1"), "heatbath runs as one process, but 2 ranks"),
         (("bench", "--lattice", "4,4,4,4"), "bench runs as one process, but 2 ranks were started; start it without"),
         (("accuracy",), "accuracy runs as one process"),
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1"), "needs --out FILE.h5, --correlators FILE.json"),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "solvers/gauge/heatbath.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {
@@ -114,6 +115,34 @@ TEST(GaugeOfParts, AveragesAreThoseOfTheWhole) {
       EXPECT_TRUE(ranks::same_everywhere(found.plaquette));
     }
   });
+}
+
+TEST(GaugeOfParts, HeatbathGivesTheBitsOfTheWhole) {
+  const HostGauge start = hot_gauge(Lattice(gauge_extent), 9);
+  HeatbathState state;
+  state.overrelax = 2;
+  HeatbathRun whole(start, ranks::domain_of(start.lattice), state);
+  whole.sweep(), whole.sweep();
+  on_all_grids([&](const Lattice& here) {
+    HeatbathRun run(ranks::cut(start, here), ranks::domain_of(here), state);
+    run.sweep(), run.sweep();
+    EXPECT_EQ(run.configuration().site, ranks::cut(whole.configuration(), here).site);
+    EXPECT_TRUE(ranks::same_everywhere(run.averages().plaquette));
+  });
+}
+
+/// What ranks share may be dropped by some before others: it is there until all have.
+TEST(SharedMemoryOfRanks, IsFreedWhenAllHaveDroppedIt) {
+  Communicator& all = ranks::world();
+  int freed = 0;
+  const long long first = all.keep([&] { freed += 1; }), second = all.keep([&] { freed += 10; });
+  all.drop(second);
+  if (all.rank() == 0) all.drop(first);
+  all.free_dropped();
+  EXPECT_EQ(freed, all.size() == 1 ? 11 : 10);
+  if (all.rank() > 0) all.drop(first);
+  all.free_dropped();
+  EXPECT_EQ(freed, 11);
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ def on_files(files: Any, config: Any) -> Any:
     for page, name in TOP.items():
         files.append(File.generated(config, page, content=of_top(name)))
     files.append(File.generated(config, "api-python.md", content=of_package()))
-    files.append(File.generated(config, "site.css", abs_src_path=str(Path(__file__).with_name("site.css"))))
+    for name in ("site.css", "mathjax.js"):
+        files.append(File.generated(config, name, abs_src_path=str(Path(__file__).with_name(name))))
     for path in sorted(DOXYGEN.rglob("*")):
         if path.is_file():
             files.append(File.generated(config, f"api/{path.relative_to(DOXYGEN)}", abs_src_path=str(path)))

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -91,6 +90,7 @@ class PeerMemory final : public SharedMemory {
   /// Memory of ranks that cannot be mapped is null.
   PeerMemory(std::size_t bytes, Communicator& communicator)
       : communicator_(communicator), own_(communicator.host_rank()) {
+    communicator.free_dropped();
     struct Offer {
       gpuIpcMemHandle_t handle;
       int good;
@@ -109,13 +109,14 @@ class PeerMemory final : public SharedMemory {
       parts_.push_back(part);
     }
     (void)gpuGetLastError();
+    number_ = communicator.keep([memory] {
+      if (memory != nullptr) (void)gpuFree(memory);
+    });
   }
   ~PeerMemory() override {
     for (int n = 0; n < static_cast<int>(parts_.size()); ++n)
       if (n != own_ && parts_[n] != nullptr) (void)gpuIpcCloseMemHandle(parts_[n]);
-    // Memory must not be freed while others have it mapped; after an error they may never arrive, and the job ends.
-    if (std::uncaught_exceptions() == 0) communicator_.barrier();
-    if (parts_[own_] != nullptr) (void)gpuFree(parts_[own_]);
+    communicator_.drop(number_);  // memory must not be freed while others have it mapped
   }
   bool complete() const { return std::find(parts_.begin(), parts_.end(), nullptr) == parts_.end(); }
   void* part(int host_rank) const override { return parts_.at(host_rank); }
@@ -123,6 +124,7 @@ class PeerMemory final : public SharedMemory {
  private:
   Communicator& communicator_;
   int own_;
+  long long number_;
   std::vector<void*> parts_;
 };
 
