@@ -69,8 +69,8 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const voi
     const SpinorArrays arrays = arrays_of(f, n, format);
     HostSpinor host(f.lattice());
     arrays.read(array, f.spinors.subset(), host);
-    SpinorField slices = f.spinors.by_slice();
-    upload(host, slices, *f.basis, n);
+    SpinorField one = f.spinors.by_slice().columns(n, 1);  // others would be rounded once more
+    upload(host, one, *f.basis);
     f.device().synchronize();
   });
 }
@@ -80,7 +80,7 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* arr
   return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays = arrays_of(f, n, format);
     HostSpinor host(f.lattice());
-    download(f.spinors.by_slice(), host, *f.basis, n);
+    download(f.spinors.by_slice().columns(n, 1), host, *f.basis);
     arrays.write(host, f.spinors.subset(), array);
   });
 }

@@ -163,7 +163,7 @@ static void test_mistakes(set* s) {
              {"eigen", "gauge=links count=3", QUARKSMITH_BAD_ARGUMENT, "mass", ""},
              {"eigen", "gauge=none.ildg mass=0.1", QUARKSMITH_FAILED, "none.ildg", ""},
              {"flow", "gauge=links step=-1", QUARKSMITH_BAD_ARGUMENT, "step", ""},
-             {"measure", "run=none.toml out=x.h5", QUARKSMITH_BAD_ARGUMENT, "none.toml", ""},
+             {"measure", "run=none.toml out=x.h5", QUARKSMITH_FAILED, "none.toml", "name a TOML file"},
              {"multigrid", "what=tune gauge=links mass=0.1", QUARKSMITH_BAD_ARGUMENT, "out", ""},
              {"propagator", "gauge=links mass=0.1 max-iterations=2", QUARKSMITH_FAILED, "not converged", "larger"},
              {"heatbath", "lattice=4,4,4,5 sweeps=1", QUARKSMITH_WRONG_LATTICE, "5", "even extents"}};

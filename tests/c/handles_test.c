@@ -35,7 +35,7 @@ static void* make(set* s, int kind, const char* device) {
   if (kind == shifted)
     check_ok(quarksmith_shifted_create(s->open[gauge], s->wilson, 1, (quarksmith_shifted**)&made), "shifted");
   if (kind == result)
-    check_ok(quarksmith_run(s->open[context], "list", "what=actions", NULL, (quarksmith_result**)&made), "list");
+    check_ok(quarksmith_run(s->open[context], "list", "what=formats", NULL, (quarksmith_result**)&made), "list");
   return made;
 }
 
@@ -109,7 +109,7 @@ static answer call_of_links(set* s, int n, void* h) {
     case 14:
       return (answer){gauge, "gauge", 1, quarksmith_gauge_field(h, "phi", 1, numbers)};
     case 15:
-      return (answer){context, "context", 1, quarksmith_run(h, "list", "what=actions", NULL, NULL)};
+      return (answer){context, "context", 1, quarksmith_run(h, "list", "what=formats", NULL, NULL)};
     default:
       return (answer){-1, "", 1, QUARKSMITH_OK};
   }

@@ -154,7 +154,7 @@ static void test_names(set* s) {
       {'s', "mass=1 updates=defect", bad, "--updates belongs to mixed precision", "leave it out"},
       {'s', "mass=1 delta=0.1", bad, "--delta belongs to mixed precision", "leave it out"},
       {'s', "mass=1 mg=none.toml", bad, "--mg belongs to", "multigrid"},
-      {'s', "mass=1 solver=multigrid mg=none.toml", bad, "none.toml", ""},
+      {'s', "mass=1 solver=multigrid mg=none.toml", QUARKSMITH_FAILED, "none.toml", "name a TOML file"},
       {'s', "mass=1 solver=multigrid mg-load=none.h5", bad, "none.h5", "there is no such file"},
       {'s', "mass=1 solver=multigrid mg-refresh", bad, "--mg-refresh", "--mg-load"},
       {'s', "mass=1 deflate=none.h5", bad, "none.h5", "there is no such file"},
