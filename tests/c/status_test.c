@@ -145,7 +145,20 @@ static void test_names(set* s) {
       {'o', "action=wilson mass=1 boundary=antiperoidic", bad, "antiperoidic", "did you mean antiperiodic?"},
       {'o', "action=d234 mass=1 even-odd=symmetric", bad, "no even-odd form", "leave it out"},
       {'o', "action=wilson mass=1 precision=single basis=degrand_rossi reconstruct=8", QUARKSMITH_MISSING_KERNEL,
-       "precision = [\"single\"]", "add to the profile"},
+       "precision = [\"single\"]", "add to the profile"}};
+  quarksmith_context* context;
+  quarksmith_spinor_format p = s->spinors;
+  refuse_all(s, all, sizeof all / sizeof *all);
+  refused(quarksmith_open("gpu", extent, &context), QUARKSMITH_UNKNOWN_NAME, "'gpu'", "use cpu, cuda");
+  p.basis = "dirac";
+  refused(quarksmith_field_set(s->field, 0, s->psi, &p), QUARKSMITH_UNKNOWN_NAME, "'dirac'", "degrand_rossi");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), QUARKSMITH_UNKNOWN_NAME, "'hdf5'", "ildg");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), QUARKSMITH_BAD_ARGUMENT, "MILC", "32");
+}
+
+static void test_options_of_solves(set* s) {
+  enum { bad = QUARKSMITH_BAD_ARGUMENT, unknown = QUARKSMITH_UNKNOWN_NAME };
+  static const mistake all[] = {
       {'s', "mass=1 solver=gmres", unknown, "'gmres'", "bicgstab"},
       {'s', "mass=1 even-odd=both", unknown, "'both'", "symmetric"},
       {'s', "mass=1 precision=double-octuple", unknown, "octuple'", "double"},
@@ -166,14 +179,7 @@ static void test_names(set* s) {
       {'w', "mass=1 even-odd=none reconstruct=12t", bad, "r12t", "use r12"},
       {'w', "mass=1 omega=1.1", bad, "--omega belongs to", "leave it out"},
       {'w', "action=staggered mass=0.1", bad, "shifted systems", "use cg"}};
-  quarksmith_context* context;
-  quarksmith_spinor_format p = s->spinors;
   refuse_all(s, all, sizeof all / sizeof *all);
-  refused(quarksmith_open("gpu", extent, &context), QUARKSMITH_UNKNOWN_NAME, "'gpu'", "use cpu, cuda");
-  p.basis = "dirac";
-  refused(quarksmith_field_set(s->field, 0, s->psi, &p), QUARKSMITH_UNKNOWN_NAME, "'dirac'", "degrand_rossi");
-  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), QUARKSMITH_UNKNOWN_NAME, "'hdf5'", "ildg");
-  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), QUARKSMITH_BAD_ARGUMENT, "MILC", "32");
 }
 
 static void test_numbers(set* s) {
@@ -344,6 +350,7 @@ void test_statuses(const char* device) {
   test_pointers(&s);
   test_structs(&s);
   test_names(&s);
+  test_options_of_solves(&s);
   test_numbers(&s);
   test_arrays_of_solves(&s);
   test_lattices_and_files(&s, device);
