@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 
+#include "apps/caller.hpp"
 #include "apps/contraction.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -48,6 +50,20 @@ std::string help_of(const ActionOption& o) {
   for (const auto& [help, names] : groups)
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", help, fmt::join(names, ", "));
   return text;
+}
+
+/// The field of a kind whose numbers a caller has under a name; null if it has none.
+std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::string_view kind,
+                                                  const Lattice& lattice) {
+  if (caller() == nullptr) return nullptr;
+  const auto found = caller()->fields.find(name);
+  if (found == caller()->fields.end()) return nullptr;
+  std::size_t count = std::size_t(lattice.sites());
+  for (const int extent : extents_of(kind)) count *= std::size_t(extent);
+  if (found->second.size() != count)
+    throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, found->second.size(),
+                                 kind, lattice.text(), count));
+  return std::make_shared<const GivenField>(given_field(kind, lattice, found->second));
 }
 
 /// SOURCE,SINK of two flavours.
@@ -111,7 +127,9 @@ Provenance provenance_of(const Action& action, const std::vector<double>& masses
 }
 
 const std::vector<ActionOption>& action_options() {
+  static std::mutex one_at_a_time;
   static std::map<const ActionInfo*, std::vector<ActionOption>> all;  // by the table, which programs add to
+  const std::lock_guard lock(one_at_a_time);
   const std::span<const ActionInfo> table = actions();
   const auto [made, is_new] = all.try_emplace(table.data());
   if (!is_new) return made->second;
@@ -225,9 +243,11 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
                       known.empty() ? "no field besides the links" : fmt::format("{}", fmt::join(known, ", "))));
     }
     const std::string value = text.substr(equals + 1);
-    std::shared_ptr<const GivenField> read;
-    if (field->kind == "scalars" && !value.empty() &&
-        value.find_first_not_of("0123456789+-.eE:") == std::string::npos) {
+    std::shared_ptr<const GivenField> read = field_in_memory(value, field->kind, lattice);
+    if (read != nullptr) {
+      // as it is
+    } else if (field->kind == "scalars" && !value.empty() &&
+               value.find_first_not_of("0123456789+-.eE:") == std::string::npos) {
       const auto parts = split(value, ':');
       const Complex64 z(number(parts[0], "--field " + name),
                         parts.size() > 1 ? number(parts[1], "--field " + name) : 0);

@@ -3,10 +3,12 @@
 /// takes in memory.
 #pragma once
 
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "solvers/measure/quark_columns.hpp"
 
@@ -16,6 +18,10 @@ namespace quarksmith::apps {
 struct Caller {
   /// Configurations that options name as they name files.
   std::map<std::string, HostGauge, std::less<>> gauges;
+  /// Numbers of fields that --field names as it names files: of all sites, lexicographic.
+  std::map<std::string, std::vector<Complex64>, std::less<>> fields = {};
+  /// Which compute together.
+  std::shared_ptr<Communicator> ranks = Communicator::world();
   /// Takes the lines that would go to standard error.
   std::function<void(const std::string& line, bool warning)> tell;
   /// Whether the program wants the command to end, as at SIGINT; asked often.
@@ -32,16 +38,31 @@ struct Caller {
   const BasisInfo* vectors_basis = nullptr;
 };
 
-/// That of the command under way; null for a command line.
+/// That of the command under way in this thread; null for a command line.
 Caller* caller();
 
-/// While it lives, commands are of a caller. A process has one at a time.
+/// While it lives, commands of this thread are of a caller.
 class CalledBy {
  public:
   explicit CalledBy(Caller& c);
   ~CalledBy();
   CalledBy(const CalledBy&) = delete;
   CalledBy& operator=(const CalledBy&) = delete;
+};
+
+/// What is printed while it lives, instead of on standard output.
+class Printed {
+ public:
+  Printed();
+  ~Printed();
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  std::string text();
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE *file_, *before_;
 };
 
 }  // namespace quarksmith::apps

@@ -29,7 +29,7 @@ OptionEntry entry_of(const CLI::Option& o) {
       .positional = o.get_positional(),
       .takes_value = o.get_items_expected_max() > 0,
       .required = o.get_required(),
-      .several = o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && o.get_items_expected_max() > 1,
+      .several = o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && o.get_items_expected_max() > 0,
       .choices = {}};
   for (const auto& name : o.get_snames()) e.names.push_back("-" + name);
   for (const auto& name : o.get_lnames()) e.names.push_back("--" + name);

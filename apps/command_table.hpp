@@ -31,6 +31,7 @@ struct Command {
   std::string_view name;
   void (*add)(CLI::App& app, int& status);
   std::string_view leaves = "report";  ///< for a caller, besides a report: `gauge`, `quarks`, `eigenvectors`
+  bool of_shell = false;               ///< it writes files of a shell, or starts itself again: none calls it
 };
 /// All of them.
 std::span<const Command> commands();

@@ -36,11 +36,11 @@ std::span<const Command> commands() {
       {"bench", add_bench},
       {"accuracy", add_accuracy},
       {"scaling", add_scaling},
-      {"sweep", add_sweep},
+      {"sweep", add_sweep, "report", true},
       {"devices", add_devices},
       {"model", add_model},
-      {"completion", add_completion},
-      {"man", add_manual},
+      {"completion", add_completion, "report", true},
+      {"man", add_manual, "report", true},
   };
   return all;
 }

@@ -148,7 +148,7 @@ class Devices {
     show_places(places);
     if (ranks_.rank() == 0 && gpus_.size() < 2) list_links(*device, places);
     const Lattice part({4, 4, 4, 4 * count}, {1, 1, 1, count}, {0, 0, 0, ranks_.rank()});
-    const auto domain = std::make_shared<Domain>(part, device, Communicator::world());
+    const auto domain = std::make_shared<Domain>(part, device, CommonOptions::all_ranks());
     show_policies(*domain);
     if (o_.measure) measure(domain);
   }

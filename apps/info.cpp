@@ -114,7 +114,7 @@ int run(const InfoOptions& o) {
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const GaugeFile f = read_gauge(o.file, lattice, false, o.common.partition());
   const auto domain = std::make_shared<Domain>(
-      f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device(), Communicator::world());
+      f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device(), CommonOptions::all_ranks());
   const GaugeAverages g = gauge_averages(f.gauge, domain);
   const Unitarity u = check_unitarity(f.gauge, o.common.ranks());
   bool good = true;

@@ -38,7 +38,7 @@ long long number_in(const std::string& path) {
 /// Files of a pattern; a name without wildcards stands for itself.
 std::vector<std::string> matches_of(TomlReader& table, const std::string& pattern,
                                     const std::filesystem::path& folder) {
-  if (is_generated(pattern)) return {pattern};
+  if (is_generated(pattern) || links_in_memory(pattern) != nullptr) return {pattern};
   const std::string path = (folder / pattern).string();
   if (pattern.find_first_of("*?[") == std::string::npos || std::filesystem::exists(path)) return {path};
   glob_t found{};

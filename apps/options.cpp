@@ -40,14 +40,18 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
       ->capture_default_str();
 }
 
+std::shared_ptr<Communicator> CommonOptions::all_ranks() {
+  return caller() != nullptr ? caller()->ranks : Communicator::world();
+}
+
 Partition CommonOptions::partition() const {
-  Partition p{Communicator::world(), {}};
+  Partition p{all_ranks(), {}};
   if (!grid.empty()) p.grid = four_integers(grid, "--grid");
   return p;
 }
 
 DomainPointer CommonOptions::open_domain(const Lattice& lattice, int reach) const {
-  auto domain = std::make_shared<Domain>(lattice, open_device(), Communicator::world(), reach);
+  auto domain = std::make_shared<Domain>(lattice, open_device(), all_ranks(), reach);
   if (!policy.empty()) {
     const Policy chosen = policy_of(policy);
     if (lattice.parts() == 1)

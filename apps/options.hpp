@@ -55,8 +55,9 @@ struct CommonOptions {
   /// The name of a file that was claimed.
   Output& output(const std::filesystem::path& path) const;
   Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }
-  /// The processes that were started together.
-  static Communicator& ranks() { return *Communicator::world(); }
+  /// The processes that were started together, or those that a caller has.
+  static Communicator& ranks() { return *all_ranks(); }
+  static std::shared_ptr<Communicator> all_ranks();
   /// These in the grid of --grid, or in the one that suits a lattice.
   Partition partition() const;
   /// For commands that do not share a lattice among ranks.

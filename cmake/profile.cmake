@@ -1,5 +1,5 @@
 # The library and the command of one rendered profile. Host code and the sources of the command know no kernel: a build
-# folder compiles them once (quarksmith_host, quarksmith_apps), for all profiles that it holds.
+# folder compiles them once (quarksmith_host, quarksmith_apps, quarksmith_interface), for all profiles that it holds.
 
 # Objects of position-independent code: the library, shared or not, and the module of Python are made of the same ones.
 function(quarksmith_objects target)
@@ -15,7 +15,8 @@ function(quarksmith_profile suffix generated tuned folder)
   set(list "${folder}/listed/targets.cpp")
   quarksmith_list_targets("${list}" cpu ${ARGN})
   quarksmith_cpu_kernels("${suffix}" "${generated}")
-  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> $<TARGET_OBJECTS:quarksmith_cpu_device>
+  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> $<TARGET_OBJECTS:quarksmith_apps>
+              $<TARGET_OBJECTS:quarksmith_interface> $<TARGET_OBJECTS:quarksmith_cpu_device>
               "${generated}/tables.cpp" "${generated}/actions.cpp" "${tuned}/tuned.cpp" "${list}" ${objects})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -33,11 +34,10 @@ function(quarksmith_profile suffix generated tuned folder)
     target_sources(${library} PRIVATE $<TARGET_OBJECTS:quarksmith_${target}_device> ${objects})
     target_link_libraries(${library} PRIVATE ${${target}_libraries})
   endforeach()
-  add_executable(quarksmith${suffix} "${CMAKE_SOURCE_DIR}/apps/main.cpp" $<TARGET_OBJECTS:quarksmith_apps>)
+  add_executable(quarksmith${suffix} "${CMAKE_SOURCE_DIR}/apps/main.cpp")
   set_target_properties(quarksmith${suffix} PROPERTIES OUTPUT_NAME quarksmith RUNTIME_OUTPUT_DIRECTORY "${folder}/bin"
                         LINKER_LANGUAGE CXX)
-  target_link_libraries(quarksmith${suffix} PRIVATE ${library} CLI11::CLI11 ${fmt_library}
-                        nlohmann_json::nlohmann_json)
+  target_link_libraries(quarksmith${suffix} PRIVATE ${library})
 endfunction()
 
 # Renders the sources again, with the variants tuned for `devices` alone, into `out`: kernels of GPUs are compiled from

@@ -1,5 +1,5 @@
-# The Python package: `quarksmith_module` puts it into BUILD/python/quarksmith. Its module is made of the objects of the
-# command and of python/*.cpp. Where nanobind or the headers of Python are not there, that target says so.
+# The Python package: `quarksmith_module` puts it into BUILD/python/quarksmith. Its module is made of python/*.cpp and the
+# library. Where nanobind or the headers of Python are not there, that target says so.
 
 option(QUARKSMITH_PYTHON_MODULE "Build the Python package, if nanobind is found" ON)
 
@@ -35,8 +35,7 @@ endif()
 set(package "${CMAKE_BINARY_DIR}/python/quarksmith")
 file(GLOB module_sources CONFIGURE_DEPENDS python/*.cpp)
 # One module for all Pythons from 3.11 on.
-nanobind_add_module(quarksmith_module BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.11 ${module_sources}
-                    $<TARGET_OBJECTS:quarksmith_apps>)
+nanobind_add_module(quarksmith_module BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.11 ${module_sources})
 set_target_properties(quarksmith_module PROPERTIES OUTPUT_NAME _quarksmith LIBRARY_OUTPUT_DIRECTORY "${package}"
                       UNITY_BUILD ON)
 if(NOT QUARKSMITH_TESTS)

@@ -34,30 +34,11 @@ def structure(name: str, /, **members: object) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-TEXT, NUMBER, WHOLE, FOUR = ctypes.c_char_p, ctypes.c_double, ctypes.c_int, ctypes.c_int * 4
+TEXT, WHOLE, FOUR = ctypes.c_char_p, ctypes.c_int, ctypes.c_int * 4
 LinkFormat = structure(
     "link_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, directions=FOUR, colour=WHOLE
 )
 SpinorFormat = structure("spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT)
-
-
-class Parameter(ctypes.Structure):
-    """A number of an action by its name."""
-
-    _fields_ = (
-        ("name", TEXT), ("value", NUMBER), ("imaginary", NUMBER), ("slices", ctypes.POINTER(NUMBER)),
-    )  # fmt: skip
-
-
-Action = structure(
-    "action", name=TEXT, parameters=ctypes.POINTER(Parameter), count=WHOLE, fields=ctypes.c_void_p, field_count=WHOLE,
-    slices=WHOLE, flavours=WHOLE * 2, boundary=NUMBER * 4, boundary_from_links=WHOLE,
-)  # fmt: skip
-OperatorSettings = structure("operator_settings", precision=TEXT, links=TEXT, basis=TEXT)
-SolverSettings = structure(
-    "solver_settings", method=TEXT, even_odd=TEXT, precision=TEXT, updates=TEXT, delta=NUMBER, links=TEXT, basis=TEXT,
-    tolerance=NUMBER, max_iterations=WHOLE,
-)  # fmt: skip
 
 
 class Library:
@@ -82,12 +63,10 @@ class Library:
         self(function, *arguments, ctypes.byref(handle))
         return handle
 
-    def struct(self, kind: type[ctypes.Structure], **members: object) -> object:
-        """A struct with defaults, and members that differ."""
+    def struct(self, kind: type[ctypes.Structure]) -> object:
+        """A struct with defaults."""
         made = kind()
         self(f"{kind.__name__}_init", ctypes.byref(made))
-        for name, value in members.items():
-            setattr(made, name, value)
         return ctypes.byref(made)
 
     def free(self, *handles: ctypes.c_void_p) -> None:
@@ -108,10 +87,8 @@ class Wilson:
             unit = np.broadcast_to(np.eye(3, dtype=complex), (*extent[::-1], 4, 3, 3)).copy()
             links = (ctypes.c_void_p * 1)(unit.ctypes.data)
             self._gauge = library.make("gauge_load", self._context, links, library.struct(LinkFormat))
-        parameters = (Parameter * 1)((b"mass", mass))
-        self._action = library.struct(Action, name=b"wilson", parameters=parameters, count=1)
-        settings = library.struct(OperatorSettings)
-        self._operator = library.make("operator_create", self._gauge, self._action, settings)
+        self._action = f"action=wilson mass={mass:.17g}"
+        self._operator = library.make("operator_create", self._gauge, self._action.encode())
         self._format = library.struct(SpinorFormat)
 
     def __call__(self, psi: np.ndarray) -> np.ndarray:
@@ -123,8 +100,8 @@ class Wilson:
 
     def shifted(self, shifts: np.ndarray, tolerance: float) -> Callable[[np.ndarray], np.ndarray]:
         """The function b -> (D_W^+ D_W + shift)^-1 b for all shifts, stacked."""
-        settings = self._library.struct(SolverSettings, even_odd=b"none", tolerance=tolerance)
-        solver = self._library.make("shifted_create", self._gauge, self._action, settings, len(shifts))
+        options = f"{self._action} even-odd=none tol={tolerance:.17g}"
+        solver = self._library.make("shifted_create", self._gauge, options.encode(), len(shifts))
         numbers = (ctypes.c_double * len(shifts))(*shifts)
 
         def solve(b: np.ndarray) -> np.ndarray:

@@ -15,12 +15,6 @@ LinkField on_device(const HostGauge& host, const Dynamics& d) {
   return upload(host, d.links.domain(), find_precision("double"), find_storage("r18"));
 }
 
-double require_finite(double number, const char* name) {
-  if (!std::isfinite(number))
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}: use a finite number", name, number));
-  return number;
-}
-
 /// Of a link and a drift, in quadratic mean: farther exp(step P) has few digits left.
 constexpr double most_way = 1e6;
 
@@ -78,7 +72,7 @@ void Dynamics::kick(const std::function<void(LinkField&)>& force) {
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(dynamics, "dynamics");
-    give<Dynamics>(dynamics, g.session, g.gauge);
+    give<Dynamics>(dynamics, g.session, g);
   });
 }
 

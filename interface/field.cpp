@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "interface/arrays.hpp"
+#include "interface/options.hpp"
 #include "runtime/fields/order.hpp"
 #include "solvers/krylov/blas.hpp"
 
@@ -14,21 +15,28 @@ namespace {
 /// \throws StatusError the fields do not fit together.
 void require_same_kind(const Field& a, const Field& b) {
   const SpinorField &x = a.spinors, &y = b.spinors;
-  if (&x.precision() == &y.precision() && a.basis == b.basis && x.subset() == y.subset() && x.rhs() == y.rhs()) return;
+  if (&x.precision() == &y.precision() && a.basis == b.basis && x.subset() == y.subset() && x.rhs() == y.rhs() &&
+      x.components() == y.components() && x.slices() == y.slices() && alike(x.domain(), y.domain()))
+    return;
   const auto text = [](const Field& f) {
     constexpr const char* sites[] = {"even", "odd", "all"};
-    return fmt::format("{} {} at {} sites with {} right-hand sides", f.spinors.precision().name, f.basis->name,
-                       sites[int(f.spinors.subset())], f.spinors.rhs());
+    const SpinorField& s = f.spinors;
+    return fmt::format("{} {} at {} sites with {} right-hand sides, {} spins and {} slices for hops over {}",
+                       s.precision().name, f.basis->name, sites[int(s.subset())], s.rhs(), s.spins(), s.slices(),
+                       s.domain().reach());
   };
-  throw StatusError(
-      QUARKSMITH_BAD_ARGUMENT,
-      fmt::format("fields of different kinds: {} and {}; create them with equal settings", text(a), text(b)));
+  throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                    fmt::format("fields of different kinds: {} and {}; create them alike", text(a), text(b)));
 }
 
-void require_rhs(const Field& f, int rhs) {
-  if (rhs < 0 || rhs >= f.spinors.rhs())
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                      fmt::format("right-hand side {} of a field that has {}; count from 0", rhs, f.spinors.rhs()));
+/// The format of arrays for vector `n` of a field: of right-hand side n / slices its slice n % slices.
+SpinorArrays arrays_of(const Field& f, int n, const quarksmith_spinor_format* format) {
+  const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"), f.spinors.spins());
+  arrays.require_fits(f.spinors.subset());
+  if (const int count = f.spinors.rhs() * f.spinors.slices(); n < 0 || n >= count)
+    refuse(fmt::format("{} {} of a field that has {}; count from 0",
+                       f.spinors.slices() > 1 ? "slice" : "right-hand side", n, count));
+  return arrays;
 }
 
 }  // namespace
@@ -40,55 +48,39 @@ quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format
   });
 }
 
-quarksmith_status quarksmith_field_settings_init(quarksmith_field_settings* settings) {
-  return init(__func__, settings, [](auto& s) {
-    s.precision = "double";
-    s.basis = "non_relativistic";
-    s.sites = QUARKSMITH_FULL;
-    s.rhs = 1;
-  });
-}
-
 quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory) { return init(__func__, memory); }
 
-quarksmith_status quarksmith_field_create(quarksmith_context* context, const quarksmith_field_settings* settings,
-                                          quarksmith_field** field) {
+quarksmith_status quarksmith_field_create(quarksmith_context* context, const char* options, quarksmith_field** field) {
   return call<Context>(__func__, "context", context, [&](Context& c) {
-    const auto& s = require_struct(settings, "quarksmith_field_settings");
     require(field, "field");
-    const PrecisionInfo& precision = find_precision(require(s.precision, "precision"));
-    const BasisInfo& basis = find_basis(require(s.basis, "basis"));
-    if (s.sites != QUARKSMITH_EVEN && s.sites != QUARKSMITH_ODD && s.sites != QUARKSMITH_FULL)
-      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                        fmt::format("sites {}; use QUARKSMITH_EVEN, QUARKSMITH_ODD or QUARKSMITH_FULL", s.sites));
-    SpinorField spinors(c.session->domain, precision, Subset(s.sites), s.rhs);
+    const OptionsOf<FieldOptions> o(options);
+    const PrecisionInfo& precision = find_precision(o->precision);
+    const BasisInfo& basis = find_basis(o->basis);
+    const Subset sites = o->sites == "all" ? Subset::full : o->sites == "even" ? Subset::even : Subset::odd;
+    SpinorField spinors(c.session->domain, precision, sites, o->rhs, o->spins, o->slices);
     spinors.fill(0);
     give<Field>(field, c.session, std::move(spinors), basis);
   });
 }
 
-quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const void* array,
+quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const void* array,
                                        const quarksmith_spinor_format* format) {
   return call<Field>(__func__, "field", field, [&](Field& f) {
-    const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
-    arrays.require_fits(f.spinors.subset());
-    require_rhs(f, rhs);
+    const SpinorArrays arrays = arrays_of(f, n, format);
     HostSpinor host(f.lattice());
     arrays.read(array, f.spinors.subset(), host);
-    SpinorField one = f.spinors.columns(rhs, 1);
+    SpinorField one = f.spinors.by_slice().columns(n, 1);  // others would be rounded once more
     upload(host, one, *f.basis);
     f.device().synchronize();
   });
 }
 
-quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* array,
+quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* array,
                                        const quarksmith_spinor_format* format) {
   return call<Field>(__func__, "field", field, [&](Field& f) {
-    const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
-    arrays.require_fits(f.spinors.subset());
-    require_rhs(f, rhs);
+    const SpinorArrays arrays = arrays_of(f, n, format);
     HostSpinor host(f.lattice());
-    download(f.spinors.columns(rhs, 1), host, *f.basis);
+    download(f.spinors.by_slice().columns(n, 1), host, *f.basis);
     arrays.write(host, f.spinors.subset(), array);
   });
 }
@@ -125,7 +117,7 @@ quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const
     require(a, "a");
     require(b, "b");
     const Complex64 alpha(a[0], a[1]), beta(b[0], b[1]);
-    Blas(g.device(), g.spinors.precision()).axpby(alpha, f->spinors, beta, g.spinors);
+    Blas(g.spinors).axpby(alpha, f->spinors, beta, g.spinors);
   });
 }
 

@@ -91,3 +91,14 @@ quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4
     for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.gauge.phase[mu]) / std::numbers::pi;
   });
 }
+
+quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* name, size_t count,
+                                         const double* numbers) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    require(name, "name");
+    require(numbers, "numbers");
+    std::vector<Complex64>& field = g.fields[name];
+    field.resize(count);
+    for (std::size_t k = 0; k < count; ++k) field[k] = {numbers[2 * k], numbers[2 * k + 1]};
+  });
+}

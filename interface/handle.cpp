@@ -2,6 +2,7 @@
 #include "interface/handle.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -62,6 +63,11 @@ quarksmith_status fail(const char* function, Handle* handle) noexcept {
     keep(function, "no memory on the host", handle);
     return QUARKSMITH_OUT_OF_MEMORY;
   }
+}
+
+double require_finite(double number, std::string_view name) {
+  if (!std::isfinite(number)) refuse(fmt::format("{} {}: use a finite number", name, number));
+  return number;
 }
 
 void copy_text(const std::string& from, char* text, size_t size) {

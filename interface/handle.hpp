@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "interface/handle_table.hpp"
 #include "interface/quarksmith.h"
@@ -16,8 +18,6 @@
 #include "runtime/fields/field.hpp"
 #include "solvers/actions/action.hpp"
 #include "solvers/hmc/quark_term.hpp"
-#include "solvers/krylov/shifted.hpp"
-#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::interface {
 
@@ -49,6 +49,9 @@ inline DomainPointer domain_for(const Session& session, const Action& action) {
   return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), action.reach());
 }
 
+/// Numbers of fields of actions, by names of the caller.
+using NumbersByName = std::map<std::string, std::vector<Complex64>, std::less<>>;
+
 struct Context final : Handle {
   using Handle::Handle;
   static constexpr HandleKind kind = HandleKind::context;
@@ -58,6 +61,7 @@ struct Gauge final : Handle {
   Gauge(std::shared_ptr<Session> s, HostGauge g) : Handle(std::move(s)), gauge(std::move(g)) {}
   static constexpr HandleKind kind = HandleKind::gauge;
   HostGauge gauge;
+  NumbersByName fields;  ///< of actions
 };
 
 struct Field final : Handle {
@@ -68,37 +72,13 @@ struct Field final : Handle {
   const BasisInfo* basis;
 };
 
-struct Operator final : Handle {
-  Operator(std::shared_ptr<Session> s, std::unique_ptr<DiracOperator> d, const BasisInfo& b)
-      : Handle(std::move(s)), dirac(std::move(d)), basis(&b) {}
-  static constexpr HandleKind kind = HandleKind::op;
-  const DiracMatrix& matrix() const { return dirac->matrix(); }
-  std::unique_ptr<DiracOperator> dirac;
-  const BasisInfo* basis;
-};
-
-struct SolverHandle final : Handle {
-  SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const Action& action, const SolveSettings& chosen)
-      : Handle(s), settings(chosen), spins(action.spins()), solver(action, gauge, domain_for(*s, action), chosen) {}
-  static constexpr HandleKind kind = HandleKind::solver;
-  SolveSettings settings;
-  int spins;
-  Solver solver;
-};
-
-struct ShiftedHandle final : Handle {
-  ShiftedHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const Action& action, const SolveSettings& chosen,
-                int shifts)
-      : Handle(s), settings(chosen), most(shifts), solver(action, gauge, s->domain, chosen, shifts) {}
-  static constexpr HandleKind kind = HandleKind::shifted;
-  SolveSettings settings;
-  int most;
-  ShiftedSolver solver;
-};
-
 struct Dynamics final : Handle {
-  Dynamics(std::shared_ptr<Session> s, const HostGauge& start)
-      : Handle(s), phase(start.phase), links(start, for_long_hops(*s->domain)), momenta(links.cleared()) {}
+  Dynamics(std::shared_ptr<Session> s, const Gauge& start)
+      : Handle(s),
+        phase(start.gauge.phase),
+        fields(start.fields),
+        links(start.gauge, for_long_hops(*s->domain)),
+        momenta(links.cleared()) {}
   static constexpr HandleKind kind = HandleKind::dynamics;
   /// The lattice of a context, for hops of three sites too if it has room for these.
   static DomainPointer for_long_hops(const Domain& d) {
@@ -110,6 +90,7 @@ struct Dynamics final : Handle {
   void kick(const std::function<void(LinkField&)>& force);
 
   std::array<Complex64, directions> phase;  ///< that was found in the links
+  NumbersByName fields;
   EvolvingLinks links;
   LinkField momenta;
 };
@@ -128,6 +109,9 @@ struct Quark final : Handle {
   bool squared;  ///< A stands for M^+ M
   QuarkTerm term;
 };
+
+/// \throws StatusError the number is not finite.
+double require_finite(double number, std::string_view name);
 
 /// \throws StatusError QUARKSMITH_BAD_ARGUMENT
 [[noreturn]] inline void refuse(const std::string& text) { throw StatusError(QUARKSMITH_BAD_ARGUMENT, text); }

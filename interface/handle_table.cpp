@@ -39,7 +39,7 @@ Number to_number(const void* handle) {
 
 std::string name_of(HandleKind kind) {
   static constexpr std::array names = {"handle", "context", "gauge",    "field", "operator",
-                                       "solver", "shifted", "dynamics", "quark"};
+                                       "solver", "shifted", "dynamics", "quark", "result"};
   return fmt::format("quarksmith_{}", names.at(std::size_t(kind)));
 }
 
@@ -76,7 +76,7 @@ HandleTable::Slot& HandleTable::slot_of(const void* handle, HandleKind kind, con
   const Number n = to_number(handle);
   const bool known = n.mark == mark && n.slot < slots_.size() && n.generation > 0 &&
                      n.generation <= slots_[n.slot].generation && n.kind > HandleKind::any &&
-                     n.kind <= HandleKind::quark;
+                     n.kind <= HandleKind::result;
   if (!known)
     refuse(fmt::format("is no handle of this library (its value is {}); it takes {}: create it anew", fmt::ptr(handle),
                        wanted(kind)));

@@ -24,7 +24,7 @@ class StatusError : public Error {
 };
 
 /// What stands behind a handle.
-enum class HandleKind : std::uint8_t { any, context, gauge, field, op, solver, shifted, dynamics, quark };
+enum class HandleKind : std::uint8_t { any, context, gauge, field, op, solver, shifted, dynamics, quark, result };
 
 /// All open handles of the process.
 ///

@@ -1,7 +1,37 @@
 // Dirac operators of quarksmith.h.
-#include "interface/action.hpp"
 #include "interface/arrays.hpp"
+#include "interface/options.hpp"
 #include "solvers/actions/hopping_dirac.hpp"
+
+namespace quarksmith::interface {
+
+struct Operator final : Handle {
+  Operator(std::shared_ptr<Session> s, std::unique_ptr<DiracOperator> d, Reduction r, const BasisInfo& b)
+      : Handle(std::move(s)), dirac(std::move(d)), reduction(r), basis(&b) {}
+  static constexpr HandleKind kind = HandleKind::op;
+
+  /// M, or its even-odd form with work space for so many right-hand sides.
+  const SystemOperator& system(int rhs) {
+    if (!system_ || rhs > most_) system_.emplace(*dirac, reduction, most_ = rhs);
+    return *system_;
+  }
+  /// \throws StatusError M is applied on all sites.
+  const ReducedOperator& reduced(int rhs) {
+    if (reduction == Reduction::none)
+      refuse("the operator is M on all sites; create it with even-odd=symmetric or asymmetric");
+    return *system(rhs).even_odd();
+  }
+
+  std::unique_ptr<DiracOperator> dirac;
+  Reduction reduction;
+  const BasisInfo* basis;
+
+ private:
+  std::optional<SystemOperator> system_;
+  int most_ = 0;
+};
+
+}  // namespace quarksmith::interface
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
@@ -22,15 +52,29 @@ Dagger dagger_of(int dagger) {
 
 Subset subset_of(Parity parity) { return parity == Parity::even ? Subset::even : Subset::odd; }
 
-/// \throws StatusError the operator does not act on such a field.
-void require_fits(const Operator& op, const Field& f, const char* name) {
-  const DiracMatrix& m = op.matrix();
-  if (m.spins() != 4 || m.slices() != 1)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, "vectors of this action are no Dirac spinors; use host arrays");
-  if (&f.spinors.precision() != &m.precision() || f.basis != op.basis)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                      fmt::format("field {} is {} {}, the operator is {} {}; create both with equal settings", name,
-                                  f.spinors.precision().name, f.basis->name, m.precision().name, op.basis->name));
+/// \throws StatusError the operator does not act on such a field, or it is on other sites than it has to be.
+void require_fits(const Operator& op, const Field& f, const char* name, std::optional<Subset> sites) {
+  const DiracMatrix& m = op.dirac->matrix();
+  const SpinorField& s = f.spinors;
+  if (&s.precision() != &m.precision() || f.basis != op.basis || s.components() != m.components() ||
+      s.slices() != m.slices() || !alike(s.domain(), *m.domain()))
+    refuse(
+        fmt::format("field {} is {} {} with {} spins and {} slices, the operator is {} {} with {} and {}; make it with "
+                    "quarksmith_operator_field",
+                    name, s.precision().name, f.basis->name, s.spins(), s.slices(), m.precision().name, op.basis->name,
+                    m.spins(), m.slices()));
+  constexpr const char* names[] = {"QUARKSMITH_EVEN", "QUARKSMITH_ODD", "QUARKSMITH_FULL"};
+  if (sites && s.subset() != *sites)
+    refuse(
+        fmt::format("field {} is of other sites than the operator acts on; make it with {}", name, names[int(*sites)]));
+}
+
+/// Operands of `out = A in`. \throws StatusError they are one field, or of different numbers of right-hand sides.
+void require_pair(const Field& out, const Field& in) {
+  if (&out == &in) refuse("out and in are one field; pass two");
+  if (out.spinors.rhs() != in.spinors.rhs())
+    refuse(fmt::format("out has {} right-hand sides, in has {}; pass two fields with as many each", out.spinors.rhs(),
+                       in.spinors.rhs()));
 }
 
 /// \throws StatusError the action is not made of hops in four dimensions, of one flavour.
@@ -51,25 +95,36 @@ void hop(const HoppingTerm& hopping, SpinorField& out, const SpinorField& in, Pa
 
 }  // namespace
 
-quarksmith_status quarksmith_operator_settings_init(quarksmith_operator_settings* settings) {
-  return init(__func__, settings, [](auto& s) {
-    s.precision = "double";
-    s.basis = "non_relativistic";
+quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    require(op, "op");
+    const Calling calling(&g.fields);
+    const OptionsOf<OperatorOptions> o(options);
+    o->check(o.command());
+    const Action action = o->action.choose(o.command(), g.gauge, o->common).action;
+    const PrecisionInfo& precision = find_precision(o->precision);
+    const BasisInfo& basis = find_basis(o->basis);
+    const Reduction reduction = reduction_of(o->even_odd);
+    if (reduction != Reduction::none && !action.has_even_odd())
+      refuse(fmt::format("even-odd {}: action {} has no even-odd form with these parameters; leave it out", o->even_odd,
+                         action.name()));
+    const LinkStore links(g.gauge, domain_for(*g.session, action), links_of(o, action, g.gauge),
+                          std::string(basis.name));
+    auto dirac = action.make(links, precision);
+    links.release();
+    give<Operator>(op, g.session, std::move(dirac), reduction, basis);
   });
 }
 
-quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                             const quarksmith_operator_settings* settings, quarksmith_operator** op) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    const Action a = action_of(action, g.gauge.phase, g.lattice());
-    const auto& s = require_struct(settings, "quarksmith_operator_settings");
-    require(op, "op");
-    const PrecisionInfo& precision = find_precision(require(s.precision, "precision"));
-    const BasisInfo& basis = find_basis(require(s.basis, "basis"));
-    const LinkStore links(g.gauge, domain_for(*g.session, a), links_of(s.links, a, g.gauge), std::string(basis.name));
-    auto dirac = a.make(links, precision);
-    links.release();
-    give<Operator>(op, g.session, std::move(dirac), basis);
+quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+    require(field, "field");
+    if (sites != QUARKSMITH_EVEN && sites != QUARKSMITH_ODD && sites != QUARKSMITH_FULL)
+      refuse(fmt::format("sites {}; use QUARKSMITH_EVEN, QUARKSMITH_ODD or QUARKSMITH_FULL", sites));
+    const DiracMatrix& m = o.dirac->matrix();
+    SpinorField spinors(m.domain(), m.precision(), Subset(sites), rhs, m.components(), m.slices());
+    spinors.fill(0);
+    give<Field>(field, o.session, std::move(spinors), *o.basis);
   });
 }
 
@@ -79,8 +134,8 @@ quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dag
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
-    require_fits(o, *to, "out");
-    require_fits(o, *from, "in");
+    require_fits(o, *to, "out", {});
+    require_fits(o, *from, "in", {});
     hop(hops_of(o), to->spinors, from->spinors, p, d);
   });
 }
@@ -89,12 +144,11 @@ quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksm
   return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Dagger d = dagger_of(dagger);
     const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
-    require_fits(o, *to, "out");
-    require_fits(o, *from, "in");
-    if (to == from) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "out and in are one field; pass two");
-    if (to->spinors.subset() != Subset::full || from->spinors.subset() != Subset::full)
-      throw StatusError(QUARKSMITH_BAD_ARGUMENT, "M acts on all sites; create out and in with QUARKSMITH_FULL");
-    o.matrix().apply(to->spinors, from->spinors, d);
+    const DiracMatrix& a = o.system(from->spinors.rhs()).a();
+    require_fits(o, *to, "out", a.subset());
+    require_fits(o, *from, "in", a.subset());
+    require_pair(*to, *from);
+    a.apply(to->spinors, from->spinors, d);
   });
 }
 
@@ -119,9 +173,9 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
                                          const void* const* in, const quarksmith_spinor_format* format) {
   return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Dagger d = dagger_of(dagger);
-    const DiracMatrix& m = o.matrix();
+    const DiracMatrix& m = o.system(std::max(n, 1)).a();
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"), m.spins());
-    arrays.require_fits(Subset::full);
+    arrays.require_fits(m.subset());
     require_all(in, n * m.slices(), "in");
     require_all(out, n * m.slices(), "out");
     require_apart(out, n * m.slices(), "out");
@@ -129,6 +183,30 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
     upload_all(arrays, in, from, *o.basis);
     m.apply(to, from, d);
     download_all(to, *o.basis, arrays, out);
+  });
+}
+
+quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+    const auto to = operand<Field>(reduced, "reduced", o), from = operand<Field>(b, "b", o);
+    require_fits(o, *to, "reduced", Subset::even);
+    require_fits(o, *from, "b", Subset::full);
+    require_pair(*to, *from);
+    o.reduced(from->spinors.rhs()).prepare(to->spinors, from->spinors);
+  });
+}
+
+quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
+                                         quarksmith_field* b) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+    const auto to = operand<Field>(x, "x", o), from = operand<Field>(reduced, "reduced", o),
+               of = operand<Field>(b, "b", o);
+    require_fits(o, *to, "x", Subset::full);
+    require_fits(o, *from, "reduced", Subset::even);
+    require_fits(o, *of, "b", Subset::full);
+    require_pair(*to, *from);
+    require_pair(*to, *of);
+    o.reduced(from->spinors.rhs()).reconstruct(to->spinors, from->spinors, of->spinors);
   });
 }
 

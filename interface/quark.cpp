@@ -3,8 +3,9 @@
 #include <cmath>
 #include <optional>
 
-#include "interface/action.hpp"
 #include "interface/arrays.hpp"
+#include "interface/options.hpp"
+#include "runtime/fields/gauge.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
@@ -14,13 +15,13 @@ namespace {
 /// In which spinors are on the device.
 constexpr const char* kernel_basis = "non_relativistic";
 
-Reduction form_of(const char* asked, const Action& action) {
+Reduction form_of(const std::string& asked, const Action& action) {
   if (action.is_squared()) {
-    if (asked != nullptr && std::string(asked) != "asymmetric")
-      refuse(fmt::format("even_odd {} of staggered quarks, whose operator is A on even sites; use NULL", asked));
+    if (!asked.empty() && asked != "asymmetric")
+      refuse(fmt::format("even-odd {} of staggered quarks, whose operator is A on even sites; leave it out", asked));
     return Reduction::asymmetric;
   }
-  const Reduction form = asked != nullptr        ? quarksmith::reduction_of(asked)
+  const Reduction form = !asked.empty()          ? quarksmith::reduction_of(asked)
                          : action.has_even_odd() ? Reduction::symmetric
                                                  : Reduction::none;
   if (form != Reduction::none && !action.has_even_odd())
@@ -28,15 +29,15 @@ Reduction form_of(const char* asked, const Action& action) {
   return form;
 }
 
-FermionParameters fermion_of(const quarksmith_quark_parameters& p, const Dynamics& d) {
-  FermionParameters f{action_of(require(p.action, "action"), d.phase, d.lattice())};
-  f.reduction = form_of(p.even_odd, f.action);
-  if (p.stout_steps < 0 || p.stout_steps > 1000) refuse(fmt::format("stout_steps {}; use 0 to 1000", p.stout_steps));
-  if (!(std::abs(p.stout_rho) <= 1)) refuse(fmt::format("stout_rho {}; use a number from -1 to 1", p.stout_rho));
-  if (p.stout_directions != 3 && p.stout_directions != 4)
-    refuse(fmt::format("stout_directions {}; use 4, or 3 for links in space alone", p.stout_directions));
-  if (p.stout_rho != 0)
-    f.smearing = {p.stout_directions == 3 ? "stout_space" : "stout", {{"rho", p.stout_rho}}, p.stout_steps};
+FermionParameters fermion_of(const OptionsOf<QuarkOptions>& o, const Dynamics& d) {
+  HostGauge links = unit_gauge(d.lattice());  // lattice and phases are all that an action asks of links in SU(3)
+  links.phase = d.phase;
+  FermionParameters f{o->action.choose(o.command(), links, o->common).action};
+  f.reduction = form_of(o->even_odd, f.action);
+  if ((o->stout_rho != 0) != (o->stout_steps != 0))
+    refuse(fmt::format("stout-rho {} with stout-steps {}; give both, or leave both out", o->stout_rho, o->stout_steps));
+  if (o->stout_rho != 0)
+    f.smearing = {o->stout_directions == "xyz" ? "stout_space" : "stout", {{"rho", o->stout_rho}}, o->stout_steps};
   return f;
 }
 
@@ -93,22 +94,16 @@ class Vectors {
 
 }  // namespace
 
-quarksmith_status quarksmith_quark_parameters_init(quarksmith_quark_parameters* parameters) {
-  return init(__func__, parameters, [](auto& p) {
-    p.stout_directions = 4;
-    p.tolerance = SolverOptions{}.tolerance;
-  });
-}
-
 quarksmith_status quarksmith_rational_init(quarksmith_rational* rational) { return init(__func__, rational); }
 
-quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const quarksmith_quark_parameters* parameters,
+quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const char* options,
                                           quarksmith_quark** quark) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
-    const auto& p = require_struct(parameters, "quarksmith_quark_parameters");
     require(quark, "quark");
-    const FermionParameters f = fermion_of(p, d);
-    give<Quark>(quark, d.session, operand<Dynamics>(dynamics, "dynamics"), f, p.tolerance);
+    const Calling calling(&d.fields);
+    const OptionsOf<QuarkOptions> o(options);
+    o->check(o.command());
+    give<Quark>(quark, d.session, operand<Dynamics>(dynamics, "dynamics"), fermion_of(o, d), o->tolerance);
   });
 }
 

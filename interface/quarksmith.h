@@ -1,14 +1,20 @@
 /** \file
- * The C interface of Quarksmith, for C11 and C++: operators and solvers of all actions on host arrays of an existing
- * lattice code, or on fields that stay on the device; forces and actions of molecular dynamics.
+ * The C interface of Quarksmith, for C99 and C++: operators and solvers of all actions on host arrays of an existing
+ * lattice code, or on fields that stay on the device; forces and actions of molecular dynamics; every command.
  * docs/howto-c.md and docs/forces.md show its use; docs/conventions.md says what is computed.
+ *
+ * `options` are a text `name=value name=value flag ...` with the names, values and defaults of the options of the
+ * command (docs/actions.md, docs/howto-solver.md; quarksmith_help lists them), `_` or `-` in names. A value with blanks
+ * stands in quotes; several numbers are separated by commas, of complex ones the parts by a colon. NULL: no option.
+ * What is unknown, or belongs to another action, solver or precision, is refused.
  *
  * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
  * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context
  * share its lock and take turns; different contexts, also on one device, run side by side.
  *
- * Structs start with their size: call their `_init` function, which also sets the defaults, then change members. Texts
- * that are passed in are copied. A NULL pointer is an error unless allowed below. Results are set on success only.
+ * Structs say how memory lies and start with their size: call their `_init` function, which also sets the defaults,
+ * then change members. Texts that are passed in are copied. A NULL pointer is an error unless allowed below. Results
+ * are set on success only.
  *
  * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest.
  */
@@ -28,7 +34,7 @@ typedef enum {
   QUARKSMITH_NOT_CONVERGED = 1,  /**< a solve ended early; the best solution and the reports are there */
   QUARKSMITH_BAD_ARGUMENT = 2,   /**< NULL pointer, number out of range, fields or handles that do not fit */
   QUARKSMITH_BAD_STRUCT = 3,     /**< `size` is not that of this version: `_init` was not called, or another header */
-  QUARKSMITH_UNKNOWN_NAME = 4,   /**< of a device, precision, link storage, basis, method, format */
+  QUARKSMITH_UNKNOWN_NAME = 4,   /**< of an option, command, device, precision, link storage, basis, method, format */
   QUARKSMITH_WRONG_LATTICE = 5,  /**< impossible extents, or not those of the context */
   QUARKSMITH_MISSING_KERNEL = 6, /**< the build lacks it; the message is the profile row to add */
   QUARKSMITH_BAD_DATA = 7,       /**< numbers that are not finite, links that are not SU(3) where they must be */
@@ -58,6 +64,7 @@ typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to
 typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, to solve together */
 typedef struct quarksmith_dynamics quarksmith_dynamics; /**< links and momenta of molecular dynamics, on the device */
 typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on these links: actions and forces */
+typedef struct quarksmith_result quarksmith_result;     /**< what a command has left */
 
 /** Opens a device for a lattice.
  * \param device `cpu`, another target, `TARGET:N` (its device N) or `auto` (a GPU if there is one, else the CPU).
@@ -69,6 +76,9 @@ quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 /** Version of the library, e.g. `0.2.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
  * the status is QUARKSMITH_BAD_ARGUMENT and the message says how many are needed. */
 const char* quarksmith_version(void);
+/** What options a command takes, or what is made by one of the functions below: name `operator`, `solver`, `shifted`,
+ * `quark`, `field`. */
+quarksmith_status quarksmith_help(const char* name, char* text, size_t size);
 /** Number of devices of a target (`cpu`, ...) that can be opened; 0 if it is not built in. */
 int quarksmith_devices(const char* target);
 /** `cpu` or `TARGET:N`, then model, memory and instruction set. */
@@ -136,25 +146,22 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
 /** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
+/** Keeps a field that an action takes besides the links (docs/howto-action.md), for what is made of these links later:
+ * `field=phi=NAME` is then field `phi` of the action. `count` pairs (re, im) on all sites, x fastest, then y, z, t
+ * slowest; of a site one number (scalars), one of modulus 1 a direction x, y, z, t (phases), [direction][row][column]
+ * (links, matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor). Copied. */
+quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* name, size_t count,
+                                         const double* numbers);
 
 /* --- spinors on the device ---------------------------------------------------------------------------------------- */
-/** How a field is stored on the device. */
-typedef struct {
-  size_t size;
-  const char* precision; /**< of the build: `double` (default), `single`, `half`, ... */
-  const char* basis;     /**< of the build: `non_relativistic` (default), `degrand_rossi`, ... */
-  int sites;             /**< QUARKSMITH_FULL (default), _EVEN or _ODD */
-  int rhs;               /**< right-hand sides; default 1 */
-} quarksmith_field_settings;
-quarksmith_status quarksmith_field_settings_init(quarksmith_field_settings* settings);
-
-/** A field that is zero. */
-quarksmith_status quarksmith_field_create(quarksmith_context* context, const quarksmith_field_settings* settings,
-                                          quarksmith_field** field);
-/** Copies an array into right-hand side `rhs`, and back. A half field takes and writes its sites only. */
-quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const void* array,
+/** A field that is zero. Options: `precision`, `basis`, `sites` (all, even, odd), `rhs`, `spins`, `slices`. For an
+ * operator quarksmith_operator_field makes those that fit. */
+quarksmith_status quarksmith_field_create(quarksmith_context* context, const char* options, quarksmith_field** field);
+/** Copies an array into right-hand side n, and back; of fields with several slices n is slices times the right-hand
+ * side plus the slice. A half field takes and writes its sites only. */
+quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const void* array,
                                        const quarksmith_spinor_format* format);
-quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* array,
+quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* array,
                                        const quarksmith_spinor_format* format);
 /** to = from, fields of one kind; may not be one field. */
 quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* from);
@@ -173,7 +180,7 @@ typedef struct {
   size_t words;     /**< words of one right-hand side; the next one follows */
   size_t odd;       /**< words, and scales times site_words, before the odd sites of a full field */
   int word_bytes;   /**< of one word */
-  int site_words;   /**< words a site; `double`, `single`: 24, (re, im) of [spin][colour] */
+  int site_words;   /**< words a site; of Dirac spinors in `double`, `single`: 24, (re, im) of [spin][colour] */
   int vector_words; /**< GPU: words of a site that stand together; 0: see lanes */
   int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
   int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
@@ -190,59 +197,26 @@ quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
 
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */
-/** A parameter of an action (docs/actions.md): as its option without dashes, `mass`, `kappa`, `csw`, `m5`. */
-typedef struct {
-  const char* name;
-  double value;
-  double imaginary;     /**< of complex parameters */
-  const double* slices; /**< instead: (re, im) for each slice, of those that may differ; NULL: `value` in all */
-} quarksmith_parameter;
-/** A field that an action takes besides the links, on all sites: (re, im) of double, x fastest, then y, z, t slowest;
- * of a site one number (scalars), one of modulus 1 a direction x, y, z, t (phases), [direction][row][column] (links,
- * matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor). Copied. */
-typedef struct {
-  const char* name; /**< as in the statement of the action */
-  const double* numbers;
-} quarksmith_action_field;
-/** A discretisation of the Dirac operator M (docs/actions.md, docs/conventions.md). */
-typedef struct {
-  size_t size;
-  const char* name;                       /**< as `--action` of `quarksmith propagator`; required */
-  const quarksmith_parameter* parameters; /**< those without a default are required */
-  int count;                              /**< of parameters */
-  const quarksmith_action_field* fields;
-  int field_count;
-  int slices;              /**< of a fifth dimension; default 1 */
-  int flavours[2];         /**< of two: in which one sources stand, and which one is the quark field; default 0, 0 */
-  double boundary[4];      /**< phase of the hop across the last slice in units of pi; default 0,0,0,1: antiperiodic */
-  int boundary_from_links; /**< 1 (default): phases that were found in the links replace `boundary`; 0: never */
-} quarksmith_action;
-quarksmith_status quarksmith_action_init(quarksmith_action* action);
-/** m = 1 / (2 kappa) - 4 */
-double quarksmith_mass_of_kappa(double kappa);
-
-/** How an operator that is applied stores its links and spinors. */
-typedef struct {
-  size_t size;
-  const char* precision; /**< as for fields; default `double` */
-  const char* links;     /**< of the build: `r18`, `r12`, `r8`; default NULL: r12, or r18 if the links are not SU(3) */
-  const char* basis;     /**< as for fields; default `non_relativistic` */
-} quarksmith_operator_settings;
-quarksmith_status quarksmith_operator_settings_init(quarksmith_operator_settings* settings);
-
-/** Prepares an operator; site terms are built and inverted here. */
-quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                             const quarksmith_operator_settings* settings, quarksmith_operator** op);
+/** Prepares an operator; site terms are built and inverted here. Options: `action` (wilson) with its parameters,
+ * `boundary` (that which was found in the links, else antiperiodic in time), `ls`, `flavours`, `field`; `precision`
+ * (double), `even-odd` (none), `reconstruct`, `basis`. */
+quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op);
+/** A field of its vectors that is zero, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
+quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field);
 /** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device, D the hops of M = T + h D;
- * of actions made of hops, in four dimensions, of one flavour. Fields must have the precision, basis and number of
- * right-hand sides of each other and the operator; full fields keep their other sites.
+ * of actions made of hops, in four dimensions, of one flavour. Full fields keep their other sites.
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = M in (dagger 0) or M^+ in (1), full fields on the device: of actions whose vectors are Dirac spinors. */
+/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its form on even fields. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
-/** The same for `n` pairs of host arrays, of a fifth dimension or two flavours one for each slice or flavour, the
- * slices of a vector in turn; out[i] may be in[i]. Arrays that hold all sites keep those of the other parity. */
+/** The right-hand side of A x_e = reduced for M x = b, and the x of its solution x_e. */
+quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b);
+quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
+                                         quarksmith_field* b);
+/** D and A for `n` pairs of host arrays, of a fifth dimension or two flavours one for each slice or flavour, the
+ * slices of a vector in turn; out[i] may be in[i]. Arrays that hold all sites keep those of the other parity. Those of
+ * staggered quarks are [site][colour]; `order` and `basis` of their format mean nothing. */
 quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format);
 quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
@@ -252,22 +226,6 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
 quarksmith_status quarksmith_term_log_det(quarksmith_operator* op, int parity, double* log_det);
 
 /* --- solvers ------------------------------------------------------------------------------------------------------ */
-/** How M x = b is solved. */
-typedef struct {
-  size_t size;
-  const char* method;    /**< `auto` (default): `bicgstab`, and where it breaks down or stagnates `cg` from its best
-                            iterate; or one of these or others by name, which is kept to: docs/howto-solver.md */
-  const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
-  const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
-  const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect`; else `reliable` */
-  double delta;          /**< fall of the residual between updates; 0 (default): chosen by the precision */
-  const char* links;     /**< as for operators; also `r12t`, `r18t`: temporal gauge */
-  const char* basis;     /**< of the kernels; default `non_relativistic` */
-  double tolerance;      /**< on |b - M x| / |b| of the full system; default 1e-10 */
-  int max_iterations;    /**< of each right-hand side; default 10000 */
-} quarksmith_solver_settings;
-quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings);
-
 /** What the solve of one right-hand side did. */
 typedef struct {
   size_t size;
@@ -281,23 +239,25 @@ typedef struct {
 /** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
 
-quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                           const quarksmith_solver_settings* settings, quarksmith_solver** solver);
+/** Prepares a solver. Options: the action as of operators; those of `quarksmith propagator` that say how it solves:
+ * `solver` (auto), `precision` (double; double-single, ...), `tol` (1e-10: |b - M x| / |b| of the full system),
+ * `max-iterations`, `even-odd`, `reconstruct`, `basis`, ..., `deflate` (FILE of eigenvectors, or how many), of
+ * multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`; the flag `guess`: solves begin with what x holds. */
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver);
 /** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, none of which overlap: quark fields in four dimensions,
- * whatever the vectors of M. x needs no first guess.
+ * whatever the vectors of M.
  * \param reports n reports, or NULL.
  * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports);
-/** The same for full fields of precision `double` in the basis of the solver; one report for each right-hand side. */
+/** The same for full fields of precision `double`; one report for each right-hand side. */
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports);
 
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
- * A is M with `even_odd` none, else the operator of that reduction on the even sites. `method` has no meaning, and
- * `tolerance` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
-quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                            const quarksmith_solver_settings* settings, int shifts,
+ * A is M with `even-odd` none, else the operator of that form (symmetric) on the even sites. Options as of solvers but
+ * for `solver`; `tol` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);
 /** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is no x[i].
  * \param reports n reports, or NULL. \return as quarksmith_solve. */
@@ -342,20 +302,10 @@ quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const q
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step);
 
-/** The Dirac operator M of a quark. */
-typedef struct {
-  size_t size;
-  const quarksmith_action* action; /**< required */
-  const char* even_odd; /**< `symmetric`, `asymmetric` or `none`; NULL (default): `symmetric` where the action
-                           has it, else `none`. Staggered: A = 4 m^2 - D_eo D_oe */
-  double stout_rho;     /**< of the links in M; default 0 */
-  int stout_steps;      /**< default 0 */
-  int stout_directions; /**< 4 (default), or 3: links in space alone */
-  double tolerance;     /**< of solves; default 1e-10 */
-} quarksmith_quark_parameters;
-quarksmith_status quarksmith_quark_parameters_init(quarksmith_quark_parameters* parameters);
-quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const quarksmith_quark_parameters* parameters,
-                                          quarksmith_quark** quark);
+/** The Dirac operator M of a quark. Options: the action as of operators; `even-odd` (symmetric where the action has it,
+ * else none; of staggered quarks A = 4 m^2 - D_eo D_oe); `stout-rho`, `stout-steps`, `stout-directions` (xyzt, or xyz:
+ * links in space alone) of the links in M; `tol` of solves. */
+quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const char* options, quarksmith_quark** quark);
 
 /** r(A) = constant + sum residues[k] / (A + poles[k]), A = M^+ M. Two flavours: one residue 1, one pole 0. */
 typedef struct {
@@ -392,6 +342,25 @@ quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const v
 quarksmith_status quarksmith_quark_log_det(quarksmith_quark* quark, double* log_det);
 /** P += step dP/dtau of -flavours log |det T| */
 quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double flavours, double step);
+
+/* --- commands: eigenvectors, measurements, configurations, multigrid ---------------------------------------------- */
+/** Runs a command of `quarksmith` in this process, all but `sweep`, `completion` and `man`: `eigen`, `measure`,
+ * `multigrid`, `propagator`, `heatbath`, `hmc`, `smear`, `flow`, ... Its options are those of its command line, what
+ * stands there without a name by the names of quarksmith_help: "run=RUN.toml out=FILE.h5". Commands take turns. What
+ * other threads print on standard output meanwhile ends in the result.
+ * \param context whose device is that of the command, unless `device` says another, and of which what it leaves is.
+ * \param gauge is what `links` means where the options, or files that they name, have a configuration; or NULL.
+ * \param result or NULL. */
+quarksmith_status quarksmith_run(quarksmith_context* context, const char* command, const char* options,
+                                 quarksmith_gauge* gauge, quarksmith_result** result);
+/** Texts of a result: what `json` would hold (`null`: nothing), what was printed, lines about the work. */
+enum { QUARKSMITH_JSON = 0, QUARKSMITH_PRINTED = 1, QUARKSMITH_LOG = 2 };
+/** One of them, which lives as long as the result. */
+quarksmith_status quarksmith_result_text(quarksmith_result* result, int which, const char** text);
+/** Links at the end of heatbath, hmc, smear and flow. */
+quarksmith_status quarksmith_result_gauge(quarksmith_result* result, quarksmith_gauge** gauge);
+/** Columns of propagator (spin slower than colour), or vectors of eigen on all sites, as right-hand sides in double. */
+quarksmith_status quarksmith_result_field(quarksmith_result* result, quarksmith_field** field);
 
 #ifdef __cplusplus
 }

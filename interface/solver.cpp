@@ -1,40 +1,44 @@
 // Solvers of quarksmith.h.
-#include <cmath>
-
-#include "interface/action.hpp"
 #include "interface/arrays.hpp"
+#include "interface/options.hpp"
+#include "solvers/krylov/shifted.hpp"
+
+namespace quarksmith::interface {
+
+struct SolverHandle final : Handle {
+  SolverHandle(std::shared_ptr<Session> s, std::unique_ptr<apps::KeptSolver> k)
+      : Handle(std::move(s)), kept(std::move(k)) {}
+  static constexpr HandleKind kind = HandleKind::solver;
+  std::unique_ptr<apps::KeptSolver> kept;
+};
+
+struct ShiftedHandle final : Handle {
+  ShiftedHandle(std::shared_ptr<Session> s, std::shared_ptr<const ShiftedOptions> o, const HostGauge& gauge,
+                const Action& action, const SolveSettings& chosen, int shifts)
+      : Handle(s),
+        options(std::move(o)),
+        settings(chosen),
+        most(shifts),
+        solver(action, gauge, domain_for(*s, action), chosen, shifts) {}
+  static constexpr HandleKind kind = HandleKind::shifted;
+  std::shared_ptr<const ShiftedOptions> options;  ///< which the settings refer to
+  SolveSettings settings;
+  int most;
+  ShiftedSolver solver;
+};
+
+}  // namespace quarksmith::interface
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
 
 namespace {
 
-SolveSettings settings_of(const quarksmith_solver_settings* settings, const Action& action, const HostGauge& gauge) {
-  const auto& s = require_struct(settings, "quarksmith_solver_settings");
-  SolveSettings chosen;
-  chosen.method = method_of(require(s.method, "method"));
-  chosen.reduction = reduction_of(require(s.even_odd, "even_odd"));
-  chosen.precision = require(s.precision, "precision");
-  chosen.options.updates = updates_of(require(s.updates, "updates"));
-  chosen.options.delta = s.delta;
-  const bool mixed = precisions_of(chosen.precision, 3).mixed();
-  if (!mixed && chosen.options.updates != Updates::reliable)
-    refuse(fmt::format("updates {} belongs to mixed precision, as double-half, not to {}; leave it at reliable",
-                       s.updates, chosen.precision));
-  if (!mixed && s.delta != 0)
-    refuse(fmt::format("delta {} belongs to mixed precision, as double-half, not to {}; leave it at 0", s.delta,
-                       chosen.precision));
-  chosen.links = links_of(s.links, action, gauge);
-  chosen.basis = require(s.basis, "basis");
-  chosen.options.tolerance = s.tolerance;
-  chosen.options.max_iterations = s.max_iterations;
-  return chosen;
-}
+const ChoiceNames names_of_c = {"a larger max-iterations", "solver=cg", "precision=double", "a larger tol"};
 
-/// Fills the caller's reports; throws if a solve missed its tolerance. \param which what there is one report of.
+/// Fills the caller's reports.
 template <class Report>
-void report_all(const std::vector<Report>& solved, const SolveSettings& settings, quarksmith_solve_report* reports,
-                const char* which = "right-hand side") {
+void report_all(const std::vector<Report>& solved, quarksmith_solve_report* reports) {
   for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
     reports[r] = {.size = sizeof(quarksmith_solve_report),
                   .iterations = solved[r].iterations,
@@ -43,56 +47,60 @@ void report_all(const std::vector<Report>& solved, const SolveSettings& settings
                   .seconds = solved[r].seconds,
                   .gflops = solved[r].gflops,
                   .method = name_of(solved[r].method)};
+}
+
+/// \throws StatusError `failure` is not empty: a solve missed its tolerance.
+void require_converged(const std::string& failure) {
+  if (!failure.empty()) throw StatusError(QUARKSMITH_NOT_CONVERGED, failure);
+}
+
+/// That of the first shift which missed the tolerance.
+std::string failure_of(const std::vector<ShiftReport>& solved, const SolveSettings& settings) {
   for (std::size_t r = 0; r < solved.size(); ++r)
     if (!solved[r].converged)
-      throw StatusError(QUARKSMITH_NOT_CONVERGED,
-                        fmt::format("{} {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", which, r,
-                                    solved.size(), solved[r].residual, solved[r].iterations, settings.options.tolerance,
-                                    remedy_of(settings, solved[r])));
+      return fmt::format("shift {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", r, solved.size(),
+                         solved[r].residual, solved[r].iterations, settings.options.tolerance,
+                         remedy_of(settings, solved[r], names_of_c));
+  return {};
 }
 
 }  // namespace
 
-quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings) {
-  return init(__func__, settings, [](auto& s) {
-    s.method = "auto";
-    s.even_odd = "symmetric";
-    s.precision = "double";
-    s.updates = "reliable";
-    s.basis = "non_relativistic";
-    s.tolerance = SolverOptions{}.tolerance;
-    s.max_iterations = SolverOptions{}.max_iterations;
-  });
-}
-
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) { return init(__func__, report); }
 
-quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                           const quarksmith_solver_settings* settings, quarksmith_solver** solver) {
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    const Action a = action_of(action, g.gauge.phase, g.lattice());
-    const SolveSettings chosen = settings_of(settings, a, g.gauge);
     require(solver, "solver");
-    give<SolverHandle>(solver, g.session, g.gauge, a, chosen);
+    const Calling calling(&g.fields);
+    const OptionsOf<KeptOptions> o(options);
+    o->check(o.command());
+    auto kept = std::make_unique<apps::KeptSolver>(o.all(), o.command(), apps::NamedGauge{g.gauge, "links in memory"},
+                                                   g.session->domain, o->guess, names_of_c);
+    if (o->guess) kept->require_guess("guess", "deflate");
+    give<SolverHandle>(solver, g.session, std::move(kept));
   });
 }
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
   return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
-    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), s.spins);
+    const apps::KeptSolver& kept = *s.kept;
+    const int spins = kept.action().spins();
+    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), spins);
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require_all(b, n, "b");
     require_all(x, n, "x");
     require_apart(x, n, "x", b, n, "b");
-    const BasisInfo& basis = s.solver.basis();
-    SpinorField from(s.solver.domain(), find_precision("double"), Subset::full, n, s.spins);
-    upload_all(arrays, b, from, basis);
+    SpinorField from(kept.domain(), find_precision("double"), Subset::full, n, spins);
+    upload_all(arrays, b, from, kept.basis());
     SpinorField to = from.like();
-    const std::vector<SolveReport> solved = s.solver.solve_sources(to, from);
-    download_all(to, basis, arrays, x);
-    report_all(solved, s.settings, reports);
+    if (kept.begins()) upload_all(arrays, x, to, kept.basis());
+    const Calling calling;
+    const std::vector<SolveReport> solved = kept.solve({to, kept.basis()}, from, kept.basis());
+    download_all(to, kept.basis(), arrays, x);
+    report_all(solved, reports);
+    require_converged(kept.failure(solved));
   });
 }
 
@@ -101,30 +109,37 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
   return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
     const auto to = operand<Field>(x, "x", s), from = operand<Field>(b, "b", s);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
-    for (const Field* f : {to.get(), from.get()})
+    for (const auto& [f, name] : {std::pair(to.get(), "x"), std::pair(from.get(), "b")}) {
+      s.kept->check(f->spinors, name);
       if (&f->spinors.precision() != &find_precision("double") || f->spinors.subset() != Subset::full ||
-          f->basis != &s.solver.basis())
-        throw StatusError(
-            QUARKSMITH_BAD_ARGUMENT,
-            fmt::format("x and b must be full double fields in basis {}; create them so", s.solver.basis().name));
+          f->spinors.slices() != 1)
+        refuse(fmt::format("{} is no double field of one slice on all sites; create it so", name));
+    }
     if (to == from) refuse("x and b are one field; pass two");
     if (to->spinors.rhs() != from->spinors.rhs())
-      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                        fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
-                                    to->spinors.rhs(), from->spinors.rhs()));
-    report_all(s.solver.solve_all(to->spinors, from->spinors), s.settings, reports);
+      refuse(fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each", to->spinors.rhs(),
+                         from->spinors.rhs()));
+    const Calling calling;
+    const std::vector<SolveReport> solved = s.kept->solve({to->spinors, *to->basis}, from->spinors, *from->basis);
+    report_all(solved, reports);
+    require_converged(s.kept->failure(solved));
   });
 }
 
-quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_action* action,
-                                            const quarksmith_solver_settings* settings, int shifts,
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    const Action a = action_of(action, g.gauge.phase, g.lattice());
-    const SolveSettings chosen = settings_of(settings, a, g.gauge);
     require(solver, "solver");
-    if (shifts < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} shifts; use at least 1", shifts));
-    give<ShiftedHandle>(solver, g.session, g.gauge, a, chosen, shifts);
+    if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
+    const Calling calling(&g.fields);
+    const OptionsOf<ShiftedOptions> o(options);
+    o->check(o.command());
+    const apps::ActionChoice choice = o->action.choose(o.command(), g.gauge, o->common);
+    if (choice.masses.size() > 1)
+      refuse(fmt::format("{} masses of a shifted solver, which has one; give one", choice.masses.size()));
+    SolveSettings settings = o->choices.settings(o.command(), g.gauge, choice.action, o->common);
+    settings.precision = o->precision;
+    give<ShiftedHandle>(solver, g.session, o.all(), g.gauge, choice.action, settings, shifts);
   });
 }
 
@@ -145,11 +160,12 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
     const BasisInfo& basis = s.solver.basis();
     const PrecisionInfo& precision = find_precision("double");
-    SpinorField from(s.session->domain, precision, subset, 1);
+    SpinorField from(s.solver.domain(), precision, subset, 1);
     upload_all(arrays, &b, from, basis);
-    SpinorField to(s.session->domain, precision, subset, n);
+    SpinorField to(s.solver.domain(), precision, subset, n);
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, basis, arrays, x);
-    report_all(solved, s.settings, reports, "shift");
+    report_all(solved, reports);
+    require_converged(failure_of(solved, s.settings));
   });
 }

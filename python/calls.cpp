@@ -7,10 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <new>
 
 #include "apps/caller.hpp"
 #include "apps/command_table.hpp"
@@ -25,41 +22,13 @@
 namespace quarksmith::python {
 namespace {
 
-/// What a command prints, while it runs, instead of on standard output.
-class Printed {
- public:
-  Printed() : file_(open_memstream(&text_, &size_)), before_(stdout) {
-    if (file_ == nullptr) throw std::bad_alloc();
-    stdout = file_;
-  }
-  ~Printed() {
-    stdout = before_;
-    std::fclose(file_);
-    std::free(text_);
-  }
-  Printed(const Printed&) = delete;
-  Printed& operator=(const Printed&) = delete;
-  std::string text() {
-    std::fflush(file_);
-    return {text_, size_};
-  }
-
- private:
-  char* text_ = nullptr;
-  std::size_t size_ = 0;
-  std::FILE *file_, *before_;
-};
-
-/// Commands that stay with the shell: they write its own files, or start themselves again.
-bool offered(std::string_view name) { return name != "completion" && name != "man" && name != "sweep"; }
-
 /// Declares them, and says what each leaves.
 std::map<std::string, std::string_view> declare(CLI::App& app, SolveJob& job, int& status) {
   add_read(app);
   add_solve(app, job);
   std::map<std::string, std::string_view> leave = {{"read", "gauge"}, {"solve", "quarks"}};
   for (const apps::Command& c : apps::commands())
-    if (offered(c.name)) {
+    if (!c.of_shell) {
       c.add(app, status);
       leave.emplace(c.name, c.leaves);
     }
@@ -224,7 +193,7 @@ std::string run_words(PythonCaller& python, const std::vector<std::string>& word
   python.run([&] {
     declare(app, job, status);
     apps::refuse_impossible_numbers(app);
-    Printed printed;
+    apps::Printed printed;
     parse(app, words);
     text = printed.text();
   });

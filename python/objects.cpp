@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "apps/kept_solver.hpp"
 #include "python/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -101,12 +102,7 @@ SpinorObject copy(const SpinorObject& from) {
 }
 
 void move_columns(const SpinorObject& from, SpinorObject& to) {
-  if (from.basis == to.basis && alike(from.field.domain(), to.field.domain())) return to.field.copy_from(from.field);
-  HostSpinor column(from.field.domain().lattice(), from.field.colours());
-  for (int n = 0; n < from.field.rhs(); ++n) {
-    download(from.field, column, *from.basis, n);
-    upload(column, to.field, *to.basis, n);
-  }
+  apps::move_columns(from.field, *from.basis, {to.field, *to.basis});
 }
 
 namespace {

@@ -60,9 +60,10 @@ OPTIONS = frozenset(
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
     history field deflate time_limit mg search keep
     mg_load mg_save mg_refresh within columns solves_alone levels rhs guess on_trajectory
+    stout_rho stout_steps stout_directions
     """.split()
 )
-"""What options of the commands that solve mean already, whatever the action; the last ones those of calls in Python."""
+"""What options of the commands that solve mean already, whatever the action; the last ones those of calls in Python and C."""
 
 
 @dataclass(frozen=True)

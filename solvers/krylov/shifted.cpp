@@ -83,6 +83,7 @@ ShiftedSolver::~ShiftedSolver() = default;
 
 Subset ShiftedSolver::subset() const { return parts_->high->a().subset(); }
 const BasisInfo& ShiftedSolver::basis() const { return *parts_->basis; }
+const DomainPointer& ShiftedSolver::domain() const { return parts_->high->a().domain(); }
 const LinkDeviation& ShiftedSolver::link_deviation() const { return parts_->deviation; }
 
 double ShiftedSolver::host_share() const {

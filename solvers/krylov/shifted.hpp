@@ -30,6 +30,7 @@ class ShiftedSolver {
   /// Where b and x live: even sites, or all without reduction.
   Subset subset() const;
   const BasisInfo& basis() const;
+  const DomainPointer& domain() const;
   /// See Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
   /// Share of the time of all iterations so far in which the host was busy.

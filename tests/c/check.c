@@ -53,17 +53,23 @@ quarksmith_gauge* load_gauge(quarksmith_context* context, const lattice* l) {
   return gauge;
 }
 
-quarksmith_action action_of(const lattice* l, quarksmith_parameter parameters[most_parameters]) {
-  static const char* const names[most_parameters] = {"mass", "xi0", "nu", "csw_r", "csw-t"};
-  const double values[most_parameters] = {l->mass, l->xi0, l->nu, l->csw_r, l->csw_t};
+const char* options(const char* format, ...) {
+  static char texts[20][1024];
+  static int next = 0;
+  char* text = texts[next++ % 20];
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(text, sizeof texts[0], format, arguments);
+  va_end(arguments);
+  check(length >= 0 && length < (int)sizeof texts[0], "options that fit: %s", text);
+  return text;
+}
+
+const char* action_of(const lattice* l) {
   const int clover = l->csw_r != 0 || l->csw_t != 0;
-  quarksmith_action a;
-  check_ok(quarksmith_action_init(&a), "action");
-  for (int n = 0; n < most_parameters; ++n) parameters[n] = (quarksmith_parameter){names[n], values[n], 0, NULL};
-  a.name = clover ? "clover" : "wilson";
-  a.parameters = parameters;
-  a.count = clover ? 5 : 3;
-  return a;
+  const char* all =
+      options("action=%s mass=%.17g xi0=%.17g nu=%.17g", clover ? "clover" : "wilson", l->mass, l->xi0, l->nu);
+  return clover ? options("%s csw_r=%.17g csw-t=%.17g", all, l->csw_r, l->csw_t) : all;
 }
 
 number* random_spinor(const lattice* l, unsigned long long seed) {

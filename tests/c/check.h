@@ -21,9 +21,10 @@ int checks(int* failed);
 
 /** A gauge field of the lattice's links, default format. */
 quarksmith_gauge* load_gauge(quarksmith_context* context, const lattice* l);
-/** The lattice's action; its parameters stand in `parameters`. */
-enum { most_parameters = 5 };
-quarksmith_action action_of(const lattice* l, quarksmith_parameter parameters[most_parameters]);
+/** A text of options, one of the last twenty; of the first thread alone. */
+const char* options(const char* format, ...);
+/** The lattice's action. */
+const char* action_of(const lattice* l);
 /** Random spinors, to be freed. */
 number* random_spinor(const lattice* l, unsigned long long seed);
 
@@ -49,7 +50,11 @@ void test_handles(const char* device);
 void test_threads(const char* device);
 void test_dynamics(const char* device);
 void test_dynamics_statuses(const char* device);
+void test_actions(const char* device);
+void test_commands(const char* device);
 /** Prints actions and norms of forces on a configuration of 4^4; 0 if that went well. */
 int print_dynamics(const char* path);
+/** Prints those of these commands that quarksmith_run takes; the last name is NULL. */
+int print_offered(char* const* names);
 
 #endif

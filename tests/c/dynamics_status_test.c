@@ -16,13 +16,10 @@ typedef struct {
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
   quarksmith_gauge_loops loops;
-  quarksmith_quark_parameters parameters;
-  quarksmith_action action;
   quarksmith_rational r;
   number* psi;
 } set;
 
-static const quarksmith_parameter mass = {"mass", 0.5};
 static const double numbers[1] = {0.5};
 
 /* Call n with the handle h; -1: there are no more. */
@@ -52,7 +49,7 @@ static int call(set* s, int n, void* h) {
     case 8:
       return (int)quarksmith_gauge_force(h, &s->loops, 0.1);
     case 9:
-      return (int)quarksmith_quark_create(h, &s->parameters, &q);
+      return (int)quarksmith_quark_create(h, "mass=0.5", &q);
     case 10:
       return (int)quarksmith_quark_matrix(h, 0, 1, out, in, &s->spinors);
     case 11:
@@ -88,59 +85,33 @@ static void check_handles(set* s, const char* device) {
   check(n == 17, "all %d functions are called", n);
 }
 
-/* Wilson's action on all sites. */
-static void reset(set* s) {
-  check_ok(quarksmith_quark_parameters_init(&s->parameters), "quark parameters");
-  check_ok(quarksmith_action_init(&s->action), "action");
-  s->action.name = "wilson", s->action.parameters = &mass, s->action.count = 1;
-  s->parameters.action = &s->action;
-}
-
-static void refuse_quark(set* s, const char* operand, const char* remedy, quarksmith_status status) {
-  quarksmith_quark* q = NULL;
-  refused(quarksmith_quark_create(s->dynamics, &s->parameters, &q), status, operand, remedy);
-  check(q == NULL, "no quark is made: %s", operand);
-  reset(s);
-}
-
 static void check_quarks(set* s) {
-  static const quarksmith_parameter twice[2] = {{"mass", 0.5}, {"kappa", 0.1}}, unknown = {"masss", 1},
-                                    negative = {"kappa", -1}, infinite = {"mass", INFINITY};
-  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
-  quarksmith_quark_parameters* p = &s->parameters;
-  quarksmith_action* a = &s->action;
-  p->action = NULL;
-  refuse_quark(s, "action is NULL", "pass", bad);
-  a->size = 0;
-  refuse_quark(s, "size 0", "quarksmith_action_init", QUARKSMITH_BAD_STRUCT);
-  a->name = "willson";
-  refuse_quark(s, "action 'willson' is unknown", "wilson", QUARKSMITH_UNKNOWN_NAME);
-  a->parameters = twice, a->count = 2;
-  refuse_quark(s, "exactly one of mass and kappa", "both give mass", bad);
-  a->parameters = &unknown;
-  refuse_quark(s, "masss", "mass", bad);
-  a->parameters = &negative;
-  refuse_quark(s, "kappa -1", "a positive number", bad);
-  a->parameters = &infinite;
-  refuse_quark(s, "mass inf", "finite", bad);
-  a->count = 0;
-  refuse_quark(s, "mass", "wilson", bad);
-  a->slices = 4;
-  refuse_quark(s, "slices 4", "no fifth dimension", bad);
-  p->even_odd = "symetric";
-  refuse_quark(s, "symetric", "symmetric", QUARKSMITH_UNKNOWN_NAME);
-  a->name = "d234", p->even_odd = "symmetric";
-  refuse_quark(s, "d234 has no even-odd form", "use none", bad);
-  a->name = "staggered", p->even_odd = "none";
-  refuse_quark(s, "even_odd none", "use NULL", bad);
-  p->stout_directions = 2;
-  refuse_quark(s, "stout_directions 2", "use 4", bad);
-  p->stout_rho = 2;
-  refuse_quark(s, "stout_rho 2", "from -1 to 1", bad);
-  p->tolerance = 0;
-  refuse_quark(s, "tolerance 0", "between 0 and 1", bad);
-  p->size = 1;
-  refuse_quark(s, "size 1", "quarksmith_quark_parameters_init", QUARKSMITH_BAD_STRUCT);
+  enum { bad = QUARKSMITH_BAD_ARGUMENT, unknown = QUARKSMITH_UNKNOWN_NAME };
+  static const struct {
+    const char* how;
+    int status;
+    const char *operand, *remedy;
+  } all[] = {{NULL, bad, "mass", "wilson"},
+             {"action=willson mass=1", unknown, "action 'willson' is unknown", "wilson"},
+             {"mass=0.5 kappa=0.1", bad, "exactly one of", "both give mass"},
+             {"masss=1", unknown, "masss", "did you mean mass?"},
+             {"kappa=-1", bad, "kappa -1", "a positive number"},
+             {"mass=inf", bad, "mass", "finite"},
+             {"mass=0.5 ls=4", bad, "--ls belongs to", "moebius"},
+             {"mass=0.5 even-odd=symetric", unknown, "symetric", "symmetric"},
+             {"mass=0.5 action=d234 even-odd=symmetric", bad, "d234 has no even-odd form", "use none"},
+             {"mass=0.5 action=staggered even-odd=none", bad, "even-odd none", "leave it out"},
+             {"mass=0.5 stout-directions=xy", bad, "xy", "xyz"},
+             {"mass=0.5 stout-rho=2 stout-steps=1", bad, "stout-rho", "-1 to 1"},
+             {"mass=0.5 stout-rho=0.1", bad, "stout-rho 0.1 with stout-steps 0", "give both"},
+             {"mass=0.5 tol=0", bad, "tolerance 0", "between 0 and 1"},
+             {"mass=0.5 solver=cg", unknown, "'solver'", "quarksmith_help(\"quark\""}};
+  for (size_t n = 0; n < sizeof all / sizeof *all; ++n) {
+    quarksmith_quark* q = NULL;
+    refused(quarksmith_quark_create(s->dynamics, all[n].how, &q), (quarksmith_status)all[n].status, all[n].operand,
+            all[n].remedy);
+    check(q == NULL, "no quark is made: %s", all[n].operand);
+  }
 }
 
 /* Finite numbers whose products are not: refused, and the momenta stay. */
@@ -207,8 +178,7 @@ static void check_arguments(set* s) {
   refused(quarksmith_quark_outer(s->quark, 1, in, NULL, numbers, &s->spinors, 1), bad, "y is NULL", "pass");
   check(value == 7, "results are set on success only");
   quarksmith_quark* staggered = NULL;
-  s->action.name = "staggered";
-  check_ok(quarksmith_quark_create(s->dynamics, &s->parameters, &staggered), "staggered");
+  check_ok(quarksmith_quark_create(s->dynamics, "action=staggered mass=0.5", &staggered), "staggered");
   refused(quarksmith_quark_outer(staggered, 1, in, in, numbers, &s->spinors, 1), bad, "y of staggered", "pass NULL");
   refused(quarksmith_quark_matrix(staggered, 0, 1, (void* const[]){s->psi}, in, &s->spinors), bad, "staggered quarks",
           "rational function");
@@ -224,9 +194,8 @@ void test_dynamics_statuses(const char* device) {
   quarksmith_spinor_format_init(&s.spinors);
   quarksmith_gauge_loops_init(&s.loops);
   quarksmith_rational_init(&s.r);
-  reset(&s);
   check_ok(quarksmith_dynamics_create(s.gauge, &s.dynamics), "dynamics");
-  check_ok(quarksmith_quark_create(s.dynamics, &s.parameters, &s.quark), "quark");
+  check_ok(quarksmith_quark_create(s.dynamics, "mass=0.5", &s.quark), "quark");
   check_handles(&s, device);
   check_quarks(&s);
   check_arguments(&s);

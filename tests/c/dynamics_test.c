@@ -194,44 +194,33 @@ static void log_det_force(quarksmith_dynamics* d, void* of, double step) {
 
 /* Twist and flavours, smeared links, fat links, a fifth dimension, hops over two sites. */
 static const struct {
-  const char *name, *action, *even_odd;
-  quarksmith_parameter parameters[4];
-  int count, slices, stout_steps;
+  const char *name, *how;
+  int slices, staggered;
 } quarks[] = {
-    {"Wilson", "wilson", "none", {{"kappa", 0.12}}, 1, 1, 0},
-    {"clover", "clover", "symmetric", {{"mass", 0.2}, {"csw", 1.2}}, 2, 1, 0},
-    {"stout clover", "clover", "asymmetric", {{"mass", 0.2}, {"csw-r", 1.2}, {"csw-t", 0.8}, {"xi0", 1.5}}, 4, 1, 2},
-    {"twisted mass", "twisted-mass", NULL, {{"mass", 0.2}, {"mu", 0.3}}, 2, 1, 0},
-    {"doublet", "twisted-doublet", NULL, {{"mass", 0.2}, {"mu", 0.3}, {"epsilon", 0.1}}, 3, 1, 0},
-    {"Moebius", "moebius", NULL, {{"mass", 0.1}, {"m5", 1.6}, {"b5", 1.5}, {"c5", 0.5}}, 4, 4, 0},
-    {"staggered", "staggered", NULL, {{"mass", 0.2}}, 1, 1, 0},
-    {"HISQ", "hisq", NULL, {{"mass", 0.2}}, 1, 1, 0},
-    {"D234", "d234", NULL, {{"mass", 0.4}}, 1, 1, 0},
+    {"Wilson", "action=wilson kappa=0.12 even-odd=none", 1, 0},
+    {"clover", "action=clover mass=0.2 csw=1.2 even-odd=symmetric", 1, 0},
+    {"stout clover",
+     "action=clover mass=0.2 csw-r=1.2 csw-t=0.8 xi0=1.5 even-odd=asymmetric stout-rho=0.1 stout-steps=2", 1, 0},
+    {"twisted mass", "action=twisted-mass mass=0.2 mu=0.3", 1, 0},
+    {"doublet", "action=twisted-mass mass=0.2 mu=0.3 epsilon=0.1", 2, 0},
+    {"Moebius", "action=moebius ls=4 mass=0.1 m5=1.6 b5=1.5 c5=0.5", 4, 0},
+    {"staggered", "action=staggered mass=0.2", 1, 1},
+    {"HISQ", "action=hisq mass=0.2", 1, 1},
+    {"D234", "action=d234 mass=0.4", 1, 0},
 };
 
 static void check_quark(quarksmith_dynamics* d, const lattice* l, size_t n) {
   static const double residues[2] = {0.7, 1.3}, poles[2] = {0.05, 0.4};
-  quarksmith_quark_parameters p;
-  quarksmith_action a;
-  check_ok(quarksmith_quark_parameters_init(&p), "quark parameters");
-  check_ok(quarksmith_action_init(&a), "action");
-  a.name = quarks[n].action, a.parameters = quarks[n].parameters, a.count = quarks[n].count;
-  a.slices = quarks[n].slices;
-  p.action = &a, p.even_odd = quarks[n].even_odd;
-  p.stout_rho = 0.1, p.stout_steps = quarks[n].stout_steps;
-  p.tolerance = 1e-13;
-  pseudofermion f = {.reals = 24, .slices = quarks[n].slices};
-  f.staggered = strcmp(a.name, "staggered") == 0 || strcmp(a.name, "hisq") == 0;
-  if (f.staggered) f.reals = 6;
-  if (strstr(a.name, "doublet") != NULL) f.slices = 2;
-  check_ok(quarksmith_quark_create(d, &p, &f.quark), quarks[n].name);
+  pseudofermion f = {.slices = quarks[n].slices, .staggered = quarks[n].staggered};
+  f.reals = f.staggered ? 6 : 24;
+  check_ok(quarksmith_quark_create(d, options("%s tol=1e-13", quarks[n].how), &f.quark), quarks[n].name);
   check_ok(quarksmith_spinor_format_init(&f.format), "format");
   check_ok(quarksmith_rational_init(&f.r), "rational");
   f.r.constant = 0.3, f.r.count = 2, f.r.residues = residues, f.r.poles = poles;
   for (int k = 0; k < vectors * f.slices; ++k) f.phi[k] = random_spinor(l, 70 + (unsigned)k);
   check_force(d, &(term){quarks[n].name, quark_value, quark_force, &f}, 1e-9);
   check_force(d, &(term){quarks[n].name, quark_value, outer_force, &f}, 1e-9);
-  if (strstr(a.name, "clover") != NULL)
+  if (strstr(quarks[n].how, "clover") != NULL)
     check_force(d, &(term){"log det", log_det_value, log_det_force, f.quark}, 2e-8); /* it is large beside its slope */
   for (int k = 0; k < vectors * f.slices; ++k) free((void*)f.phi[k]);
   quarksmith_free(f.quark);
@@ -240,20 +229,13 @@ static void check_quark(quarksmith_dynamics* d, const lattice* l, size_t n) {
 /* M and phi^+ (M^+ M)^-1 phi against plain C, on links that are not those of the start. */
 static void check_matrix(quarksmith_dynamics* d, lattice* l) {
   const double one = 1, zero = 0;
-  const quarksmith_parameter mass = {"mass", 0.3};
-  quarksmith_quark_parameters p;
-  quarksmith_action a;
   quarksmith_rational inverse;
   quarksmith_spinor_format format;
   quarksmith_quark* quark = NULL;
-  quarksmith_quark_parameters_init(&p);
   quarksmith_rational_init(&inverse);
   quarksmith_spinor_format_init(&format);
-  quarksmith_action_init(&a);
-  a.name = "wilson", a.parameters = &mass, a.count = 1;
-  p.action = &a, p.even_odd = "none", p.tolerance = 1e-13;
   inverse.count = 1, inverse.residues = &one, inverse.poles = &zero;
-  check_ok(quarksmith_quark_create(d, &p, &quark), "quark");
+  check_ok(quarksmith_quark_create(d, "action=wilson mass=0.3 even-odd=none tol=1e-13", &quark), "quark");
   l->mass = 0.3;
   number *eta = random_spinor(l, 8), *phi = random_spinor(l, 9), *expected = random_spinor(l, 9);
   check_ok(quarksmith_quark_matrix(quark, 1, 1, (void* const[]){phi}, (const void* const[]){eta}, &format), "M^+");
@@ -312,14 +294,11 @@ void test_dynamics(const char* device) {
 }
 
 int print_dynamics(const char* path) {
-  static const quarksmith_parameter clover[2] = {{"kappa", 0.13}, {"csw", 1.5}};
   quarksmith_context* context = NULL;
   quarksmith_gauge* gauge = NULL;
   quarksmith_dynamics* d = NULL;
   quarksmith_quark* quark = NULL;
   quarksmith_gauge_loops loops;
-  quarksmith_quark_parameters p;
-  quarksmith_action a;
   double norm2 = 0;
   check_ok(quarksmith_open("cpu", extent, &context), "open");
   check_ok(quarksmith_gauge_read(context, path, &gauge), "read");
@@ -327,12 +306,8 @@ int print_dynamics(const char* path) {
   quarksmith_gauge_loops_init(&loops);
   for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = 2.2 * (1 + 8 * 0.331);
   loops.rectangle = -2.2 * 0.331, loops.constant = 1;
-  quarksmith_quark_parameters_init(&p);
-  quarksmith_action_init(&a);
-  a.name = "clover", a.parameters = clover, a.count = 2;
-  p.action = &a, p.even_odd = "asymmetric";
-  p.stout_rho = 0.1, p.stout_steps = 2;
-  check_ok(quarksmith_quark_create(d, &p, &quark), "quark");
+  const char* clover = "action=clover kappa=0.13 csw=1.5 even-odd=asymmetric stout-rho=0.1 stout-steps=2";
+  check_ok(quarksmith_quark_create(d, clover, &quark), "quark");
   check_ok(quarksmith_gauge_force(d, &loops, 1), "gauge force");
   check_ok(quarksmith_dynamics_kinetic(d, &norm2), "norm");
   printf("gauge %.17g %.17g\n", gauge_value(d, &loops), norm2);

@@ -5,22 +5,19 @@
 
 #include "check.h"
 
-static quarksmith_parameter parameters[most_parameters];
 static const int extent[4] = {4, 4, 4, 4};
 
 /* One open handle of each kind, and settings to make more. */
-enum { context, gauge, field, op, solver, shifted, kinds };
+enum { context, gauge, field, op, solver, shifted, result, kinds };
 static const char* const names[kinds] = {"quarksmith_context",  "quarksmith_gauge",  "quarksmith_field",
-                                         "quarksmith_operator", "quarksmith_solver", "quarksmith_shifted"};
+                                         "quarksmith_operator", "quarksmith_solver", "quarksmith_shifted",
+                                         "quarksmith_result"};
 typedef struct {
   lattice l;
   void* open[kinds];
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
-  quarksmith_field_settings fields;
-  quarksmith_action wilson;
-  quarksmith_operator_settings ops;
-  quarksmith_solver_settings solvers;
+  char wilson[256];
   number* psi;
 } set;
 
@@ -30,15 +27,15 @@ static void* make(set* s, int kind, const char* device) {
   if (kind == context) check_ok(quarksmith_open(device, extent, (quarksmith_context**)&made), "open");
   if (kind == gauge)
     check_ok(quarksmith_gauge_load(s->open[context], links, &s->links, (quarksmith_gauge**)&made), "load");
-  if (kind == field)
-    check_ok(quarksmith_field_create(s->open[context], &s->fields, (quarksmith_field**)&made), "field");
+  if (kind == field) check_ok(quarksmith_field_create(s->open[context], NULL, (quarksmith_field**)&made), "field");
   if (kind == op)
-    check_ok(quarksmith_operator_create(s->open[gauge], &s->wilson, &s->ops, (quarksmith_operator**)&made), "operator");
+    check_ok(quarksmith_operator_create(s->open[gauge], s->wilson, (quarksmith_operator**)&made), "operator");
   if (kind == solver)
-    check_ok(quarksmith_solver_create(s->open[gauge], &s->wilson, &s->solvers, (quarksmith_solver**)&made), "solver");
+    check_ok(quarksmith_solver_create(s->open[gauge], s->wilson, (quarksmith_solver**)&made), "solver");
   if (kind == shifted)
-    check_ok(quarksmith_shifted_create(s->open[gauge], &s->wilson, &s->solvers, 1, (quarksmith_shifted**)&made),
-             "shifted");
+    check_ok(quarksmith_shifted_create(s->open[gauge], s->wilson, 1, (quarksmith_shifted**)&made), "shifted");
+  if (kind == result)
+    check_ok(quarksmith_run(s->open[context], "list", "what=formats", NULL, (quarksmith_result**)&made), "list");
   return made;
 }
 
@@ -46,12 +43,9 @@ static set make_set(const char* device) {
   set s = {.l = make_lattice(extent, 0.3, 9)};
   s.l.mass = 0.2;
   s.psi = random_spinor(&s.l, 1);
-  s.wilson = action_of(&s.l, parameters);
+  strcpy(s.wilson, action_of(&s.l));
   check_ok(quarksmith_link_format_init(&s.links), "init");
   check_ok(quarksmith_spinor_format_init(&s.spinors), "init");
-  check_ok(quarksmith_field_settings_init(&s.fields), "init");
-  check_ok(quarksmith_operator_settings_init(&s.ops), "init");
-  check_ok(quarksmith_solver_settings_init(&s.solvers), "init");
   for (int kind = 0; kind < kinds; ++kind) s.open[kind] = make(&s, kind, device);
   return s;
 }
@@ -97,7 +91,7 @@ static answer call_of_links(set* s, int n, void* h) {
     case 5:
       return (answer){context, "context", 1, quarksmith_gauge_read(h, "none", &g)};
     case 6:
-      return (answer){context, "context", 1, quarksmith_field_create(h, &s->fields, &f)};
+      return (answer){context, "context", 1, quarksmith_field_create(h, NULL, &f)};
     case 7:
       return (answer){gauge, "gauge", 1, quarksmith_gauge_write(h, "none/none", "ildg", 64)};
     case 8:
@@ -107,11 +101,15 @@ static answer call_of_links(set* s, int n, void* h) {
     case 10:
       return (answer){gauge, "gauge", 1, quarksmith_gauge_phase(h, numbers)};
     case 11:
-      return (answer){gauge, "gauge", 1, quarksmith_operator_create(h, &s->wilson, &s->ops, &d)};
+      return (answer){gauge, "gauge", 1, quarksmith_operator_create(h, s->wilson, &d)};
     case 12:
-      return (answer){gauge, "gauge", 1, quarksmith_solver_create(h, &s->wilson, &s->solvers, &v)};
+      return (answer){gauge, "gauge", 1, quarksmith_solver_create(h, s->wilson, &v)};
     case 13:
-      return (answer){gauge, "gauge", 1, quarksmith_shifted_create(h, &s->wilson, &s->solvers, 1, &w)};
+      return (answer){gauge, "gauge", 1, quarksmith_shifted_create(h, s->wilson, 1, &w)};
+    case 14:
+      return (answer){gauge, "gauge", 1, quarksmith_gauge_field(h, "phi", 1, numbers)};
+    case 15:
+      return (answer){context, "context", 1, quarksmith_run(h, "list", "what=formats", NULL, NULL)};
     default:
       return (answer){-1, "", 1, QUARKSMITH_OK};
   }
@@ -155,6 +153,7 @@ static answer call_of_operators(set* s, int n, void* h) {
   void *out[1] = {s->psi}, **o = s->open;
   const void* in[1] = {s->psi};
   double numbers[8] = {0};
+  quarksmith_field* made;
   switch (n) {
     case 0:
       return (answer){op, "op", 1, quarksmith_dslash(h, 0, 0, o[field], o[field])};
@@ -184,15 +183,49 @@ static answer call_of_operators(set* s, int n, void* h) {
       return (answer){field, "b", 0, quarksmith_solve_fields(o[solver], o[field], h, NULL)};
     case 13:
       return (answer){shifted, "solver", 1, quarksmith_shifted_solve(h, 1, numbers, out, in[0], &s->spinors, NULL)};
+    case 14:
+      return (answer){op, "op", 1, quarksmith_operator_field(h, QUARKSMITH_FULL, 1, &made)};
+    case 15:
+      return (answer){op, "op", 1, quarksmith_reduce(h, o[field], o[field])};
+    case 16:
+      return (answer){field, "reduced", 0, quarksmith_reduce(o[op], h, o[field])};
+    case 17:
+      return (answer){field, "b", 0, quarksmith_reduce(o[op], o[field], h)};
+    case 18:
+      return (answer){op, "op", 1, quarksmith_reconstruct(h, o[field], o[field], o[field])};
+    case 19:
+      return (answer){field, "x", 0, quarksmith_reconstruct(o[op], h, o[field], o[field])};
+    case 20:
+      return (answer){field, "reduced", 0, quarksmith_reconstruct(o[op], o[field], h, o[field])};
+    case 21:
+      return (answer){field, "b", 0, quarksmith_reconstruct(o[op], o[field], o[field], h)};
+    default:
+      return (answer){-1, "", 1, QUARKSMITH_OK};
+  }
+}
+
+static answer call_of_results(int n, void* h) {
+  const char* text;
+  quarksmith_gauge* g;
+  quarksmith_field* f;
+  switch (n) {
+    case 0:
+      return (answer){result, "result", 1, quarksmith_result_text(h, QUARKSMITH_JSON, &text)};
+    case 1:
+      return (answer){result, "result", 1, quarksmith_result_gauge(h, &g)};
+    case 2:
+      return (answer){result, "result", 1, quarksmith_result_field(h, &f)};
     default:
       return (answer){-1, "", 1, QUARKSMITH_OK};
   }
 }
 
 static answer call(set* s, int n, void* h) {
-  enum { links = 14, fields = 11 };
+  enum { links = 16, fields = 11, operators = 22 };
   if (n < links) return call_of_links(s, n, h);
-  return n < links + fields ? call_of_fields(s, n - links, h) : call_of_operators(s, n - links - fields, h);
+  if (n < links + fields) return call_of_fields(s, n - links, h);
+  if (n < links + fields + operators) return call_of_operators(s, n - links - fields, h);
+  return call_of_results(n - links - fields - operators, h);
 }
 
 /* The status of argument `n` must be BAD_ARGUMENT, and the message `function: argument what ... what else`. */
@@ -218,7 +251,7 @@ static void test_every_argument(set* s, set* foreign, const char* device) {
       if (other != kind) refuses(s, n, s->open[other], "is a handle of another kind", names[other]);
     if (!a.first) refuses(s, n, foreign->open[kind], "and the other handles are of different contexts", "one context");
   }
-  check(n == 39, "arguments that are handles: %d", n);
+  check(n == 52, "arguments that are handles: %d", n);
 }
 
 /* Two handles are never equal, however often they are made and freed: an old one is not taken for a new one. */

@@ -1,5 +1,6 @@
 /* Tests of the C interface on the CPU and, if there is one, the first GPU; given a configuration of 4^4, actions and
- * forces on it for tests/command/test_hmc_examples.py. */
+ * forces on it for tests/command/test_hmc_examples.py; given `offers` and names of commands, those that can be called.
+ */
 #include <stdio.h>
 
 #include "check.h"
@@ -8,6 +9,7 @@ int header_is_cpp(void); /* header.cpp */
 
 int main(int count, char** arguments) {
   if (count == 2) return print_dynamics(arguments[1]);
+  if (count > 2) return print_offered(arguments + 2);
   const char* devices[2] = {"cpu", "cuda:0"};
   const int used = quarksmith_devices("cuda") > 0 ? 2 : 1;
   for (int d = 0; d < used; ++d) {
@@ -22,6 +24,8 @@ int main(int count, char** arguments) {
     test_threads(devices[d]);
     test_dynamics(devices[d]);
     test_dynamics_statuses(devices[d]);
+    test_actions(devices[d]);
+    test_commands(devices[d]);
   }
   check(header_is_cpp(), "the header means the same in C++");
   int failed = 0;

@@ -12,39 +12,32 @@ enum { rhs = 3 };
 typedef struct {
   const char* name;
   double xi0, nu, csw, csw_r, csw_t;
-} action;
-static const action actions[] = {{"Wilson", 1, 1, 0, 0, 0},
-                                 {"anisotropic", 2.5, 0.9, 0, 0, 0},
-                                 {"clover", 1, 1, 1.7, 0, 0},
-                                 {"anisotropic clover", 2.5, 0.9, 0, 1.2, 0.8}};
+} parameters;
+static const parameters actions[] = {{"Wilson", 1, 1, 0, 0, 0},
+                                     {"anisotropic", 2.5, 0.9, 0, 0, 0},
+                                     {"clover", 1, 1, 1.7, 0, 0},
+                                     {"anisotropic clover", 2.5, 0.9, 0, 1.2, 0.8}};
 
-/* A lattice with an action, for the library too: until the next call. */
-static lattice with_action(const action* a, double epsilon, quarksmith_action* p) {
-  static quarksmith_parameter parameters[most_parameters];
+/* A lattice with an action, and that for the library. */
+static lattice with_action(const parameters* a, double epsilon, const char** action) {
   lattice l = make_lattice(extent, epsilon, 21);
   l.mass = 0.2;
   l.xi0 = a->xi0;
   l.nu = a->nu;
   l.csw_r = a->csw != 0 ? a->csw : a->csw_r;
   l.csw_t = a->csw != 0 ? a->csw : a->csw_t;
-  *p = action_of(&l, parameters);
-  if (a->csw != 0) parameters[3].name = "csw", p->count = 4;
+  *action = action_of(&l);
+  if (a->csw != 0) *action = options("action=clover mass=%.17g csw=%.17g", l.mass, a->csw);
   return l;
 }
 
 /* M by the library on three right-hand sides, host arrays and fields, in a stored precision. */
-static void check_matrix(quarksmith_operator* op, quarksmith_context* context, const lattice* l, const char* precision,
-                         const char* basis, double limit) {
+static void check_matrix(quarksmith_operator* op, quarksmith_context* context, const lattice* l, double limit) {
   quarksmith_spinor_format format;
-  quarksmith_field_settings settings;
   quarksmith_field *in = NULL, *out = NULL;
   quarksmith_spinor_format_init(&format);
-  check_ok(quarksmith_field_settings_init(&settings), "field settings");
-  settings.rhs = rhs;
-  settings.precision = precision;
-  settings.basis = basis;
-  check_ok(quarksmith_field_create(context, &settings, &in), "field");
-  check_ok(quarksmith_field_create(context, &settings, &out), "field");
+  check_ok(quarksmith_operator_field(op, QUARKSMITH_FULL, rhs, &in), "field");
+  check_ok(quarksmith_operator_field(op, QUARKSMITH_FULL, rhs, &out), "field");
   void* outs[rhs];
   const void* ins[rhs];
   number *expected = random_spinor(l, 1), *back = random_spinor(l, 1);
@@ -72,29 +65,65 @@ static void check_matrix(quarksmith_operator* op, quarksmith_context* context, c
   quarksmith_free(in), quarksmith_free(out);
 }
 
+/* A x_e = reduced for M x = b; x is found again from its even sites. */
+static void check_even_odd(quarksmith_gauge* gauge, const lattice* l, const char* action, const char* form) {
+  quarksmith_operator *m = NULL, *a = NULL;
+  quarksmith_field *x = NULL, *b = NULL, *even = NULL, *reduced = NULL, *out = NULL;
+  quarksmith_spinor_format f;
+  quarksmith_spinor_format_init(&f);
+  check_ok(quarksmith_operator_create(gauge, action, &m), "M");
+  check_ok(quarksmith_operator_create(gauge, options("%s even-odd=%s", action, form), &a), form);
+  check_ok(quarksmith_operator_field(m, QUARKSMITH_FULL, 2, &x), "x");
+  check_ok(quarksmith_operator_field(m, QUARKSMITH_FULL, 2, &b), "b");
+  check_ok(quarksmith_operator_field(a, QUARKSMITH_EVEN, 2, &even), "x_e");
+  check_ok(quarksmith_operator_field(a, QUARKSMITH_EVEN, 2, &reduced), "reduced");
+  check_ok(quarksmith_operator_field(a, QUARKSMITH_EVEN, 2, &out), "A x_e");
+  number *psi[2], *back = random_spinor(l, 1);
+  for (int r = 0; r < 2; ++r) {
+    psi[r] = random_spinor(l, 60 + (unsigned)r);
+    check_ok(quarksmith_field_set(x, r, psi[r], &f), "set");
+    check_ok(quarksmith_field_set(even, r, psi[r], &f), "set");
+  }
+  const double one[2] = {1, 0}, minus[2] = {-1, 0};
+  double norm2[2] = {0, 0};
+  check_ok(quarksmith_matrix(m, 0, b, x), "M x");
+  check_ok(quarksmith_reduce(a, reduced, b), "reduce");
+  check_ok(quarksmith_matrix(a, 0, out, even), "A x_e");
+  check_ok(quarksmith_axpby(minus, reduced, one, out), "difference");
+  check_ok(quarksmith_norm2(out, norm2), "norm2");
+  check(norm2[0] < 1e-24 * l->sites && norm2[1] < 1e-24 * l->sites, "A x_e is the reduced right-hand side: %g",
+        norm2[0]);
+  check_ok(quarksmith_reconstruct(a, x, even, b), "reconstruct");
+  for (int r = 0; r < 2; ++r) {
+    check_ok(quarksmith_field_get(x, r, back, &f), "get");
+    check_below(distance(back, psi[r], 12 * l->sites), 1e-13, "x from its even sites");
+    free(psi[r]);
+  }
+  refused(quarksmith_reduce(m, reduced, b), QUARKSMITH_BAD_ARGUMENT, "on all sites", "even-odd=symmetric");
+  refused(quarksmith_matrix(a, 0, x, b), QUARKSMITH_BAD_ARGUMENT, "field out", "QUARKSMITH_EVEN");
+  quarksmith_free(m), quarksmith_free(a), quarksmith_free(x), quarksmith_free(b), quarksmith_free(even);
+  quarksmith_free(reduced), quarksmith_free(out);
+  free(back);
+}
+
 void test_operators(const char* device) {
   static const struct {
-    const char *precision, *links, *basis;
+    const char* how;
     double limit;
-  } stored[] = {{"double", NULL, "non_relativistic", 1e-14},
-                {"single", "r12", "non_relativistic", 1e-6},
-                {"half", "r12", "non_relativistic", 5e-4},
-                {"double", "r18", "degrand_rossi", 1e-14}};
+  } stored[] = {{"", 1e-14},
+                {"precision=single reconstruct=12", 1e-6},
+                {"precision=half reconstruct=12", 5e-4},
+                {"reconstruct=18 basis=degrand_rossi", 1e-14}};
   quarksmith_context* context = NULL;
   check_ok(quarksmith_open(device, extent, &context), "open");
   for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
-    quarksmith_action p;
-    lattice l = with_action(&actions[n], 1.0, &p);
+    const char* action;
+    lattice l = with_action(&actions[n], 1.0, &action);
     quarksmith_gauge* gauge = load_gauge(context, &l);
     for (size_t k = 0; k < sizeof stored / sizeof *stored; ++k) {
-      quarksmith_operator_settings s;
       quarksmith_operator* op = NULL;
-      check_ok(quarksmith_operator_settings_init(&s), "operator settings");
-      s.precision = stored[k].precision;
-      s.links = stored[k].links;
-      s.basis = stored[k].basis;
-      check_ok(quarksmith_operator_create(gauge, &p, &s, &op), actions[n].name);
-      check_matrix(op, context, &l, stored[k].precision, stored[k].basis, stored[k].limit);
+      check_ok(quarksmith_operator_create(gauge, options("%s %s", action, stored[k].how), &op), actions[n].name);
+      check_matrix(op, context, &l, stored[k].limit);
       for (int parity = 0; parity < 2 && l.csw_t != 0; ++parity) {
         double log_det = 0;
         check_ok(quarksmith_term_log_det(op, parity, &log_det), "log det");
@@ -102,20 +131,20 @@ void test_operators(const char* device) {
       }
       quarksmith_free(op);
     }
+    check_even_odd(gauge, &l, action, n % 2 ? "asymmetric" : "symmetric");
     quarksmith_free(gauge);
     free_lattice(&l);
   }
 
   /* Links that are not SU(3): 18 reals are chosen. */
-  quarksmith_action p;
-  lattice l = with_action(&actions[0], 1.0, &p);
+  const char* action;
+  lattice l = with_action(&actions[0], 1.0, &action);
   for (int i = 0; i < 36 * l.sites; ++i) l.links[i] *= 1.1;
   quarksmith_gauge* gauge = load_gauge(context, &l);
-  quarksmith_operator_settings s;
   quarksmith_operator* op = NULL;
-  quarksmith_operator_settings_init(&s);
-  check_ok(quarksmith_operator_create(gauge, &p, &s, &op), "operator on links that are not SU(3)");
-  check_matrix(op, context, &l, "double", "non_relativistic", 1e-14);
+  refused(quarksmith_operator_create(gauge, action, &op), QUARKSMITH_BAD_DATA, "not SU(3)", "allow-non-su3");
+  check_ok(quarksmith_operator_create(gauge, options("%s allow-non-su3", action), &op), "operator on other links");
+  check_matrix(op, context, &l, 1e-14);
   quarksmith_free(op), quarksmith_free(gauge), quarksmith_free(context);
   free_lattice(&l);
 }
@@ -197,15 +226,11 @@ void test_fields(const char* device) {
   quarksmith_spinor_format format;
   quarksmith_spinor_format_init(&format);
   for (int k = 0; k < 6; ++k) {
-    quarksmith_field_settings settings;
     quarksmith_field *x = NULL, *y = NULL;
-    quarksmith_field_settings_init(&settings);
-    settings.precision = precisions[k % 3];
-    settings.sites = sites[k / 3];
-    settings.basis = "degrand_rossi";
-    settings.rhs = rhs;
-    check_ok(quarksmith_field_create(context, &settings, &x), "field");
-    check_ok(quarksmith_field_create(context, &settings, &y), "field");
+    const char* kind = options("precision=%s sites=%s basis=degrand_rossi rhs=%d", precisions[k % 3],
+                               sites[k / 3] == QUARKSMITH_FULL ? "all" : "odd", rhs);
+    check_ok(quarksmith_field_create(context, kind, &x), "field");
+    check_ok(quarksmith_field_create(context, kind, &y), "field");
     number *a[rhs], *b[rhs];
     double norm2[rhs];
     check_ok(quarksmith_norm2(x, norm2), "norm2");
@@ -216,10 +241,10 @@ void test_fields(const char* device) {
       check_ok(quarksmith_field_set(x, r, a[r], &format), "set");
       check_ok(quarksmith_field_set(y, r, b[r], &format), "set");
       for (int i = 0; i < 12 * l.sites; ++i) /* what an odd field does not hold */
-        if (settings.sites == QUARKSMITH_ODD && parity_at(&l, i / 12) == 0) a[r][i] = b[r][i] = 0;
+        if (sites[k / 3] == QUARKSMITH_ODD && parity_at(&l, i / 12) == 0) a[r][i] = b[r][i] = 0;
     }
     check_algebra(&l, x, y, a, b, limits[k % 3]);
-    check_memory(&l, x, settings.sites, k % 3 == 2, a[rhs - 1]);
+    check_memory(&l, x, sites[k / 3], k % 3 == 2, a[rhs - 1]);
     for (int r = 0; r < rhs; ++r) free(a[r]), free(b[r]);
     quarksmith_free(x), quarksmith_free(y);
   }
@@ -228,30 +253,26 @@ void test_fields(const char* device) {
 }
 
 /* (M^+ M + shift) x = b for several shifts, by the plain operator, in double and in mixed precision. */
-static void check_shifted(quarksmith_gauge* gauge, const lattice* l, const quarksmith_action* p) {
+static void check_shifted(quarksmith_gauge* gauge, const lattice* l, const char* action) {
   enum { count = 3 };
   static const double shifts[count] = {0.7, 0, 0.02};
   static const char* const precisions[] = {"double", "double-single"};
   quarksmith_spinor_format format;
-  quarksmith_solver_settings s;
   quarksmith_solve_report reports[count];
   quarksmith_spinor_format_init(&format);
-  check_ok(quarksmith_solver_settings_init(&s), "solver settings");
   check_ok(quarksmith_solve_report_init(reports), "report");
-  s.even_odd = "none";
-  s.links = "r12";
   number *b = random_spinor(l, 5), *first = random_spinor(l, 6), *second = random_spinor(l, 6), *x[count];
   for (int k = 0; k < count; ++k) x[k] = random_spinor(l, 7);
   for (int n = 0; n < 2; ++n) {
     quarksmith_shifted* solver = NULL;
-    s.precision = precisions[n];
-    check_ok(quarksmith_shifted_create(gauge, p, &s, count, &solver), "shifted solver");
+    const char* how = options("%s even-odd=none reconstruct=12 precision=%s", action, precisions[n]);
+    check_ok(quarksmith_shifted_create(gauge, how, count, &solver), "shifted solver");
     check_ok(quarksmith_shifted_solve(solver, count, shifts, (void* const*)x, b, &format, reports), "shifted solve");
     for (int k = 0; k < count; ++k) {
       matrix(l, degrand_rossi, 0, first, x[k]);
       matrix(l, degrand_rossi, 1, second, first);
       for (int i = 0; i < 12 * l->sites; ++i) second[i] += shifts[k] * x[k][i];
-      check_below(distance(second, b, 12 * l->sites), 1.05 * s.tolerance, "true residual of a shift");
+      check_below(distance(second, b, 12 * l->sites), 1.05e-10, "true residual of a shift");
       check(reports[k].converged == 1 && reports[k].iterations > 0, "report of shift %d", k);
     }
     quarksmith_free(solver);
@@ -269,14 +290,14 @@ static double true_residual(const lattice* l, const number* x, const number* b) 
   return residual;
 }
 
-static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, const lattice* l,
-                         const quarksmith_action* p, const quarksmith_solver_settings* settings) {
+static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, const lattice* l, const char* how,
+                         double tolerance) {
   quarksmith_solver* solver = NULL;
   quarksmith_spinor_format format;
   quarksmith_solve_report reports[rhs];
   quarksmith_spinor_format_init(&format);
   check_ok(quarksmith_solve_report_init(reports), "report");
-  check_ok(quarksmith_solver_create(gauge, p, settings, &solver), "solver");
+  check_ok(quarksmith_solver_create(gauge, how, &solver), "solver");
   number *b[rhs], *x[rhs];
   for (int r = 0; r < rhs; ++r) {
     b[r] = random_spinor(l, 70 + (unsigned)r);
@@ -287,72 +308,65 @@ static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, c
   check_ok(quarksmith_solve(solver, rhs, (void* const*)x, (const void* const*)b, &format, reports), "solve");
   for (int r = 0; r < rhs; ++r) {
     const double residual = true_residual(l, x[r], b[r]);
-    check_below(residual, 1.05 * settings->tolerance, "true residual by the plain M");
+    check_below(residual, 1.05 * tolerance, "true residual by the plain M");
     check(reports[r].converged == 1 && reports[r].iterations > 0 && reports[r].size == sizeof reports[r] &&
-              reports[r].residual <= settings->tolerance && fabs(reports[r].residual / residual - 1) < 0.1,
+              reports[r].residual <= tolerance && fabs(reports[r].residual / residual - 1) < 0.1,
           "report %d: converged %d, %d iterations, residual %g, true %g", r, reports[r].converged,
           reports[r].iterations, reports[r].residual, residual);
   }
   check_ok(quarksmith_solve(solver, 1, (void* const*)(x + 2), (const void* const*)b, &format, NULL), "one");
-  check_below(true_residual(l, x[2], b[0]), 1.05 * settings->tolerance, "true residual alone");
+  check_below(true_residual(l, x[2], b[0]), 1.05 * tolerance, "true residual alone");
 
-  quarksmith_field_settings fields;
   quarksmith_field *fx = NULL, *fb = NULL;
-  quarksmith_field_settings_init(&fields);
-  fields.rhs = 2;
-  check_ok(quarksmith_field_create(context, &fields, &fx), "field");
-  check_ok(quarksmith_field_create(context, &fields, &fb), "field");
+  check_ok(quarksmith_field_create(context, "rhs=2", &fx), "field");
+  check_ok(quarksmith_field_create(context, "rhs=2 basis=degrand_rossi", &fb), "field of another basis");
   for (int r = 0; r < 2; ++r) check_ok(quarksmith_field_set(fb, r, b[r], &format), "set");
   check_ok(quarksmith_solve_fields(solver, fx, fb, reports), "solve on the device");
   for (int r = 0; r < 2; ++r) {
     check_ok(quarksmith_field_get(fx, r, x[2], &format), "get");
-    check_below(true_residual(l, x[2], b[r]), 1.05 * settings->tolerance, "true residual of fields");
+    check_below(true_residual(l, x[2], b[r]), 1.05 * tolerance, "true residual of fields");
   }
   quarksmith_free(fx), quarksmith_free(fb), quarksmith_free(solver);
   for (int r = 0; r < rhs; ++r) free(b[r]), free(x[r]);
 }
 
-static int is_built(quarksmith_gauge* gauge, const quarksmith_action* p, const quarksmith_solver_settings* settings) {
+static int is_built(quarksmith_gauge* gauge, const char* how) {
   quarksmith_solver* solver = NULL;
-  const quarksmith_status status = quarksmith_solver_create(gauge, p, settings, &solver);
+  const quarksmith_status status = quarksmith_solver_create(gauge, how, &solver);
   quarksmith_free(solver);
   return status != QUARKSMITH_MISSING_KERNEL;
 }
 
 void test_solvers(const char* device) {
   static const struct {
-    const char *method, *even_odd, *precision, *links;
+    const char* how;
     double tolerance;
     int clover; /* kernels with clover are built for r12 */
     int wide;   /* profile wide alone has the kernels, which make test-full builds */
-  } cases[] = {{"bicgstab", "symmetric", "double", NULL, 1e-10, 1, 0},
-               {"cg", "symmetric", "double", "r12", 1e-10, 1, 0},
-               {"bicgstab", "asymmetric", "double", "r12", 1e-10, 1, 0},
-               {"cg", "none", "double", "r12", 1e-9, 1, 0},
-               {"bicgstab", "symmetric", "double-single", NULL, 1e-11, 1, 0},
-               {"bicgstab", "symmetric", "double-half", NULL, 1e-10, 1, 0},
-               {"bicgstab", "symmetric", "single", NULL, 1e-5, 1, 0},
-               {"bicgstab", "symmetric", "double", "r18", 1e-10, 0, 0},
-               {"bicgstab", "none", "double-single", "r8", 1e-10, 0, 1},
-               {"bicgstab", "symmetric", "double", "r12t", 1e-10, 0, 1}};
+  } cases[] = {{"solver=bicgstab", 1e-10, 1, 0},
+               {"solver=cg reconstruct=12", 1e-10, 1, 0},
+               {"solver=bicgstab even-odd=asymmetric reconstruct=12", 1e-10, 1, 0},
+               {"solver=cg even_odd=none reconstruct=12", 1e-9, 1, 0},
+               {"solver=bicgstab precision=double-single", 1e-11, 1, 0},
+               {"solver=bicgstab precision=double-half", 1e-10, 1, 0},
+               {"solver=bicgstab precision=single", 1e-5, 1, 0},
+               {"solver=bicgstab reconstruct=18", 1e-10, 0, 0},
+               {"solver=bicgstab even-odd=none precision=double-single reconstruct=8", 1e-10, 0, 1},
+               {"solver=bicgstab reconstruct=12t", 1e-10, 0, 1}};
   quarksmith_context* context = NULL;
   check_ok(quarksmith_open(device, extent, &context), "open");
   for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
-    quarksmith_action p;
-    lattice l = with_action(&actions[n], 0.3, &p);
+    const char* action;
+    lattice l = with_action(&actions[n], 0.3, &action);
+    char of[512];
+    strcpy(of, action);
     quarksmith_gauge* gauge = load_gauge(context, &l);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-      quarksmith_solver_settings s;
       if (l.csw_t != 0 && !cases[k].clover) continue;
-      check_ok(quarksmith_solver_settings_init(&s), "solver settings");
-      s.method = cases[k].method;
-      s.even_odd = cases[k].even_odd;
-      s.precision = cases[k].precision;
-      s.links = cases[k].links;
-      s.tolerance = cases[k].tolerance;
-      if (!cases[k].wide || is_built(gauge, &p, &s)) check_solver(context, gauge, &l, &p, &s);
+      const char* how = options("%s %s tol=%g", of, cases[k].how, cases[k].tolerance);
+      if (!cases[k].wide || is_built(gauge, how)) check_solver(context, gauge, &l, how, cases[k].tolerance);
     }
-    check_shifted(gauge, &l, &p);
+    check_shifted(gauge, &l, of);
     quarksmith_free(gauge);
     free_lattice(&l);
   }

@@ -10,13 +10,11 @@ static const int extent[4] = {4, 6, 2, 8};
 static const int axis_orders[3][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 1, 0, 3}};
 
 /* Dslash of both parities by the library, default spinor format. */
-static void dslash(quarksmith_gauge* gauge, const quarksmith_action* p, int dagger, number* out, const number* in) {
-  quarksmith_operator_settings settings;
+static void dslash(quarksmith_gauge* gauge, const char* action, int dagger, number* out, const number* in) {
   quarksmith_spinor_format format;
   quarksmith_operator* op = NULL;
-  quarksmith_operator_settings_init(&settings);
   quarksmith_spinor_format_init(&format);
-  check_ok(quarksmith_operator_create(gauge, p, &settings, &op), "operator");
+  check_ok(quarksmith_operator_create(gauge, action, &op), "operator");
   void* to[1] = {out};
   const void* from[1] = {in};
   for (int parity = 0; parity < 2; ++parity)
@@ -40,11 +38,9 @@ static void check_links(quarksmith_context* context, const lattice* l, const qua
   check_below(fabs(plaquette[0] - plaquette_of(l)), limit, "plaquette");
   check_below(fabs(plaquette[0] - (plaquette[1] + plaquette[2]) / 2), limit, "planes");
 
-  quarksmith_parameter parameters[most_parameters];
-  const quarksmith_action p = action_of(l, parameters);
   number *in = random_spinor(l, 7), *out = random_spinor(l, 8), *expected = random_spinor(l, 9);
   for (int dagger = 0; dagger < 2; ++dagger) {
-    dslash(gauge, &p, dagger, out, in);
+    dslash(gauge, action_of(l), dagger, out, in);
     hop(l, degrand_rossi, 2, dagger, expected, in);
     check_below(distance(out, expected, 12 * l->sites), limit, "Dslash of links in an order");
   }
@@ -84,15 +80,11 @@ static void turn(const lattice* l, number* psi) {
 void test_spinor_orders(const char* device) {
   static const char* const bases[3] = {"degrand_rossi", "ukqcd", "non_relativistic"};
   lattice l = make_lattice(extent, 1.0, 12);
-  quarksmith_parameter parameters[most_parameters];
-  const quarksmith_action p = action_of(&l, parameters);
   quarksmith_context* context = NULL;
   quarksmith_operator* op = NULL;
-  quarksmith_operator_settings settings;
   check_ok(quarksmith_open(device, extent, &context), "open");
   quarksmith_gauge* gauge = load_gauge(context, &l);
-  quarksmith_operator_settings_init(&settings);
-  check_ok(quarksmith_operator_create(gauge, &p, &settings, &op), "operator");
+  check_ok(quarksmith_operator_create(gauge, action_of(&l), &op), "operator");
   number *in = random_spinor(&l, 1), *out = random_spinor(&l, 2), *expected = random_spinor(&l, 3);
   for (int n = 0; n < 3 * 3 * 16 * 2; ++n) {
     const int basis = n % 3, parity = n / 144;
@@ -128,8 +120,7 @@ void test_spinor_orders(const char* device) {
   free_lattice(&l);
 }
 
-/* A sign in the links is found; a twist is a parameter; boundary_from_links = 0 takes the parameter. The lattice cannot
- * be cut into lanes. */
+/* A sign in the links is found; a boundary that is given replaces it; a twist. The lattice cannot be cut into lanes. */
 void test_boundary(const char* device) {
   static const int uncut[4] = {2, 6, 2, 6};
   lattice l = make_lattice(uncut, 1.0, 13);
@@ -151,21 +142,17 @@ void test_boundary(const char* device) {
   check_ok(quarksmith_gauge_plaquette(gauge, both[0]), "plaquette");
   check_ok(quarksmith_gauge_plaquette(plain, both[1]), "plaquette");
   check_below(fabs(both[0][0] - both[1][0]), 1e-15, "signs do not change the plaquette");
-  quarksmith_parameter parameters[most_parameters];
-  quarksmith_action p = action_of(&l, parameters);
-  dslash(gauge, &p, 0, out, in);
+  dslash(gauge, action_of(&l), 0, out, in);
   l.phase[1] = -1, l.phase[3] = 1;
   hop(&l, degrand_rossi, 2, 0, expected, in);
   check_below(distance(out, expected, 12 * l.sites), 1e-14, "phases of the links");
-  p.boundary_from_links = 0;
-  dslash(gauge, &p, 0, out, in);
+  dslash(gauge, options("%s boundary=antiperiodic", action_of(&l)), 0, out, in);
   l.phase[1] = 1, l.phase[3] = -1;
   hop(&l, degrand_rossi, 2, 0, expected, in);
-  check_below(distance(out, expected, 12 * l.sites), 1e-14, "phases of the parameters");
+  check_below(distance(out, expected, 12 * l.sites), 1e-14, "phases of the option");
 
-  p.boundary[0] = 0.3;
   l.phase[0] = cexp(I * acos(-1.0) * 0.3);
-  dslash(plain, &p, 0, out, in);
+  dslash(plain, options("%s boundary=0.3,0,0,1", action_of(&l)), 0, out, in);
   hop(&l, degrand_rossi, 2, 0, expected, in);
   check_below(distance(out, expected, 12 * l.sites), 1e-14, "a twist");
   free(in), free(out), free(expected);

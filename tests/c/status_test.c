@@ -7,7 +7,6 @@
 
 #include "check.h"
 
-static quarksmith_parameter parameters[most_parameters];
 static const int extent[4] = {4, 4, 4, 4};
 
 typedef struct {
@@ -19,10 +18,7 @@ typedef struct {
   quarksmith_solver* solver;
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
-  quarksmith_field_settings fields;
-  quarksmith_action wilson;
-  quarksmith_operator_settings ops;
-  quarksmith_solver_settings solvers;
+  char wilson[256];
   number* psi;
 } set;
 
@@ -32,15 +28,12 @@ static set make_set(const char* device) {
   s.psi = random_spinor(&s.l, 1);
   check_ok(quarksmith_open(device, extent, &s.context), "open");
   s.gauge = load_gauge(s.context, &s.l);
-  s.wilson = action_of(&s.l, parameters);
+  strcpy(s.wilson, action_of(&s.l));
   check_ok(quarksmith_link_format_init(&s.links), "init");
   check_ok(quarksmith_spinor_format_init(&s.spinors), "init");
-  check_ok(quarksmith_field_settings_init(&s.fields), "init");
-  check_ok(quarksmith_operator_settings_init(&s.ops), "init");
-  check_ok(quarksmith_solver_settings_init(&s.solvers), "init");
-  check_ok(quarksmith_field_create(s.context, &s.fields, &s.field), "field");
-  check_ok(quarksmith_operator_create(s.gauge, &s.wilson, &s.ops, &s.op), "operator");
-  check_ok(quarksmith_solver_create(s.gauge, &s.wilson, &s.solvers, &s.solver), "solver");
+  check_ok(quarksmith_field_create(s.context, NULL, &s.field), "field");
+  check_ok(quarksmith_operator_create(s.gauge, s.wilson, &s.op), "operator");
+  check_ok(quarksmith_solver_create(s.gauge, s.wilson, &s.solver), "solver");
   return s;
 }
 
@@ -79,52 +72,114 @@ static void test_structs(set* s) {
   void* out[1] = {s->psi};
   const void* in[1] = {s->psi};
   quarksmith_gauge* gauge;
-  quarksmith_field* field;
-  quarksmith_operator* op;
-  quarksmith_solver* solver;
   set z;
   memset(&z, 0, sizeof z);
   quarksmith_solve_report report = {0};
   quarksmith_field_memory memory = {.size = 8};
   refused(quarksmith_gauge_load(s->context, in, &z.links, &gauge), bad, "size 0", "quarksmith_link_format_init");
-  refused(quarksmith_field_create(s->context, &z.fields, &field), bad, "size 0", "quarksmith_field_settings_init");
   refused(quarksmith_field_set(s->field, 0, s->psi, &z.spinors), bad, "size 0", "quarksmith_spinor_format_init");
-  refused(quarksmith_operator_create(s->gauge, &z.wilson, &s->ops, &op), bad, "size 0", "quarksmith_action_init");
-  refused(quarksmith_operator_create(s->gauge, &s->wilson, &z.ops, &op), bad, "size 0", "operator_settings_init");
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &z.solvers, &solver), bad, "size 0", "solver_settings_init");
   refused(quarksmith_solve(s->solver, 1, out, in, &s->spinors, &report), bad, "size 0", "solve_report_init");
   refused(quarksmith_field_describe(s->field, &memory), bad, "size 8", "field_memory_init");
 }
 
+/* What options say wrongly: of fields, operators, solvers, shifted ones. */
+typedef struct {
+  char of; /* f, o, s, w */
+  const char* said;
+  int status;
+  const char *operand, *remedy;
+} mistake;
+
+static void refuse_all(set* s, const mistake* all, size_t count) {
+  for (size_t n = 0; n < count; ++n) {
+    void* made = NULL;
+    const char* said = all[n].said;
+    quarksmith_status status;
+    if (all[n].of == 'f')
+      status = quarksmith_field_create(s->context, said, (quarksmith_field**)&made);
+    else if (all[n].of == 'o')
+      status = quarksmith_operator_create(s->gauge, said, (quarksmith_operator**)&made);
+    else if (all[n].of == 's')
+      status = quarksmith_solver_create(s->gauge, said, (quarksmith_solver**)&made);
+    else
+      status = quarksmith_shifted_create(s->gauge, said, 1, (quarksmith_shifted**)&made);
+    refused(status, (quarksmith_status)all[n].status, all[n].operand, all[n].remedy);
+    check(made == NULL, "nothing is made of: %s", said);
+  }
+}
+
 static void test_names(set* s) {
-  const quarksmith_status bad = QUARKSMITH_UNKNOWN_NAME;
+  enum { bad = QUARKSMITH_BAD_ARGUMENT, unknown = QUARKSMITH_UNKNOWN_NAME };
+  static const mistake all[] = {
+      {'f', "precision=octuple", unknown, "'octuple'", "double"},
+      {'f', "basis=dirac", unknown, "'dirac'", "degrand_rossi"},
+      {'f', "presicion=double", unknown, "'presicion'", "did you mean precision?"},
+      {'f', "sites=some", bad, "some", "even"},
+      {'f', "rhs=0", bad, "not 0", "at least one"},
+      {'f', "rhs=2.5", bad, "2.5", "whole number"},
+      {'f', "spins=3", bad, "spins", "3"},
+      {'f', "rhs", bad, "rhs has no value", "rhs=VALUE"},
+      {'f', "rhs=1 rhs=2", bad, "rhs is given twice", "once"},
+      {'f', "basis='non_relativistic", bad, "basis has no closing '", "add it"},
+      {'o', "action=wilson mass=0.1 reconstruct=17", unknown, "'r17'", "r12"},
+      {'o', "action=wilson mass=0.1 reconstruct=12t", bad, "12t", "use 18"},
+      {'o', "action=wilson mass=0.1 gauge=file", unknown, "'gauge'", "quarksmith_help(\"operator\""},
+      {'o', "action=wilson mass=0.1 tol=1e-9", unknown, "'tol'", "quarksmith_help"},
+      {'o', "action=wilson mass=0.1 allow-non-su3=1", bad, "takes no value", "its name alone"},
+      {'o', "action=willson mass=1", unknown, "willson", "wilson"},
+      {'o', "action=wilson mass=1 xi0=0", bad, "xi0 0", "from 0.001"},
+      {'o', "action=wilson mass=nan", bad, "mass", "finite"},
+      {'o', "action=wilson mass=1:0.5", bad, "mass", ""},
+      {'o', "action=wilson mass=1 kappa=0.1", bad, "exactly one of", "both give mass"},
+      {'o', "action=wilson masss=1", unknown, "masss", "did you mean mass?"},
+      {'o', "action=wilson", bad, "mass", ""},
+      {'o', NULL, bad, "mass", ""},
+      {'o', "action=wilson mass=1 ls=4", bad, "--ls belongs to", "moebius"},
+      {'o', "action=moebius mass=1 m5=1.5 ls=0", bad, "ls", "1 to"},
+      {'o', "action=clover mass=1 csw=1 csw-t=1", bad, "csw", ""},
+      {'o', "action=clover mass=1 csw=1e308", bad, "1e+308", "from -1000 to 1000"},
+      {'o', "action=wilson mass=1 csw=1", bad, "--csw belongs to", "clover"},
+      {'o', "action=twisted-mass mass=1 mu=1 epsilon=0.1 flavours=0,2", bad, "flavours", "0 or 1"},
+      {'o', "action=wilson mass=1 field=fat=x", bad, "fat", "no field"},
+      {'o', "action=wilson mass=1 boundary=1e300,0,0,0", bad, "1e+300", "-2 to 2"},
+      {'o', "action=wilson mass=1 boundary=antiperoidic", bad, "antiperoidic", "did you mean antiperiodic?"},
+      {'o', "action=d234 mass=1 even-odd=symmetric", bad, "no even-odd form", "leave it out"},
+      {'o', "action=wilson mass=1 precision=single basis=degrand_rossi reconstruct=8", QUARKSMITH_MISSING_KERNEL,
+       "precision = [\"single\"]", "add to the profile"}};
   quarksmith_context* context;
-  quarksmith_field* field;
-  quarksmith_operator* op;
-  quarksmith_solver* solver;
-  quarksmith_field_settings f = s->fields;
-  quarksmith_operator_settings o = s->ops;
-  quarksmith_solver_settings v = s->solvers;
   quarksmith_spinor_format p = s->spinors;
-  refused(quarksmith_open("gpu", extent, &context), bad, "'gpu'", "use cpu, cuda");
-  f.precision = "octuple";
-  refused(quarksmith_field_create(s->context, &f, &field), bad, "'octuple'", "double");
-  f = s->fields, f.basis = "dirac";
-  refused(quarksmith_field_create(s->context, &f, &field), bad, "'dirac'", "degrand_rossi");
+  refuse_all(s, all, sizeof all / sizeof *all);
+  refused(quarksmith_open("gpu", extent, &context), QUARKSMITH_UNKNOWN_NAME, "'gpu'", "use cpu, cuda");
   p.basis = "dirac";
-  refused(quarksmith_field_set(s->field, 0, s->psi, &p), bad, "'dirac'", "degrand_rossi");
-  o.links = "r17";
-  refused(quarksmith_operator_create(s->gauge, &s->wilson, &o, &op), bad, "'r17'", "r12");
-  v.method = "gmres";
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "'gmres'", "bicgstab");
-  v = s->solvers, v.even_odd = "both";
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "'both'", "symmetric");
-  v = s->solvers, v.precision = "double-octuple";
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "octuple'", "double");
-  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), bad, "'hdf5'", "ildg");
-  o = s->ops, o.precision = "single", o.basis = "degrand_rossi", o.links = "r8";
-  refused(quarksmith_operator_create(s->gauge, &s->wilson, &o, &op), QUARKSMITH_MISSING_KERNEL,
-          "precision = [\"single\"]", "add to the profile");
+  refused(quarksmith_field_set(s->field, 0, s->psi, &p), QUARKSMITH_UNKNOWN_NAME, "'dirac'", "degrand_rossi");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), QUARKSMITH_UNKNOWN_NAME, "'hdf5'", "ildg");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), QUARKSMITH_BAD_ARGUMENT, "MILC", "32");
+}
+
+static void test_options_of_solves(set* s) {
+  enum { bad = QUARKSMITH_BAD_ARGUMENT, unknown = QUARKSMITH_UNKNOWN_NAME };
+  static const mistake all[] = {
+      {'s', "mass=1 solver=gmres", unknown, "'gmres'", "bicgstab"},
+      {'s', "mass=1 even-odd=both", unknown, "'both'", "symmetric"},
+      {'s', "mass=1 precision=double-octuple", unknown, "octuple'", "double"},
+      {'s', "mass=1 tol=0", bad, "tolerance 0", "positive"},
+      {'s', "mass=1 max_iterations=0", bad, "0 iterations", "at least 1"},
+      {'s', "mass=1 updates=defect", bad, "--updates belongs to mixed precision", "leave it out"},
+      {'s', "mass=1 delta=0.1", bad, "--delta belongs to mixed precision", "leave it out"},
+      {'s', "mass=1 mg=none.toml", bad, "--mg belongs to", "multigrid"},
+      {'s', "mass=1 solver=multigrid mg=none.toml", QUARKSMITH_FAILED, "none.toml", "name a TOML file"},
+      {'s', "mass=1 solver=multigrid mg-load=none.h5", bad, "none.h5", "there is no such file"},
+      {'s', "mass=1 solver=multigrid mg-refresh", bad, "--mg-refresh", "--mg-load"},
+      {'s', "mass=1 deflate=none.h5", bad, "none.h5", "there is no such file"},
+      {'s', "mass=1 deflate=2 guess", bad, "guess and deflate", "leave one of them out"},
+      {'s', "action=moebius mass=0.1 m5=1.5 ls=4 guess", bad, "guess", "leave it out"},
+      {'s', "action=staggered mass=0.1,0.2", bad, "one mass", "each"},
+      {'s', "mass=1 overwrite", bad, "--overwrite belongs to", "--mg-save"},
+      {'w', "mass=1 solver=cg", unknown, "'solver'", "quarksmith_help(\"shifted\""},
+      {'w', "mass=1 even-odd=none reconstruct=12t", bad, "r12t", "use r12"},
+      {'w', "mass=1 omega=1.1", bad, "--omega belongs to", "leave it out"},
+      {'w', "action=staggered mass=0.1", bad, "shifted systems", "use cg"}};
+  refuse_all(s, all, sizeof all / sizeof *all);
 }
 
 static void test_numbers(set* s) {
@@ -135,7 +190,6 @@ static void test_numbers(set* s) {
   quarksmith_field *field, *half;
   quarksmith_link_format l = s->links;
   quarksmith_spinor_format p = s->spinors;
-  quarksmith_field_settings f = s->fields;
   double numbers[2];
   size_t word;
   l.order = 2;
@@ -152,102 +206,35 @@ static void test_numbers(set* s) {
   refused(quarksmith_matrix(s->op, 5, s->field, s->field), bad, "dagger 5", "0 or 1");
   refused(quarksmith_matrix(s->op, 0, s->field, s->field), bad, "one field", "pass two");
   refused(quarksmith_matrix_host(s->op, 0, 0, out, in, &s->spinors), bad, "0 right-hand sides", "at least 1");
-  f.rhs = 0;
-  refused(quarksmith_field_create(s->context, &f, &field), bad, "not 0", "at least one");
-  f = s->fields, f.sites = 7;
-  refused(quarksmith_field_create(s->context, &f, &field), bad, "sites 7", "QUARKSMITH_FULL");
-  f = s->fields, f.precision = "single";
-  check_ok(quarksmith_field_create(s->context, &f, &field), "field");
-  refused(quarksmith_dot(s->field, field, numbers), bad, "single", "equal settings");
-  refused(quarksmith_matrix(s->op, 0, s->field, field), bad, "field in is single", "equal settings");
-  refused(quarksmith_solve_fields(s->solver, s->field, field, NULL), bad, "full double", "create them so");
-  f = s->fields, f.sites = QUARKSMITH_EVEN;
-  check_ok(quarksmith_field_create(s->context, &f, &half), "field");
+  check_ok(quarksmith_field_create(s->context, "precision=single", &field), "field");
+  refused(quarksmith_dot(s->field, field, numbers), bad, "single", "create them alike");
+  refused(quarksmith_matrix(s->op, 0, s->field, field), bad, "field in is single", "quarksmith_operator_field");
+  refused(quarksmith_solve_fields(s->solver, s->field, field, NULL), bad, "b is no double field", "create it so");
+  check_ok(quarksmith_field_create(s->context, "sites=even", &half), "field");
+  refused(quarksmith_operator_field(s->op, 7, 1, &field), bad, "sites 7", "QUARKSMITH_FULL");
+  refused(quarksmith_operator_field(s->op, QUARKSMITH_FULL, 0, &field), bad, "not 0", "at least one");
+  refused(quarksmith_term_log_det(s->op, 0, numbers), bad, "site term", "");
   refused(quarksmith_dslash(s->op, QUARKSMITH_ODD, 0, half, s->field), bad, "parity", "does not hold");
-  refused(quarksmith_matrix(s->op, 0, half, s->field), bad, "all sites", "QUARKSMITH_FULL");
+  refused(quarksmith_matrix(s->op, 0, half, s->field), bad, "field out", "QUARKSMITH_FULL");
   refused(quarksmith_field_word(half, (int[]){1, 0, 0, 0}, 0, &word), bad, "(1,0,0,0) is odd", "other parity");
   refused(quarksmith_field_word(half, (int[]){4, 0, 0, 0}, 0, &word), bad, "(4,0,0,0)", "not on the lattice 4x4x4x4");
   quarksmith_free(field), quarksmith_free(half);
 }
 
-static void test_numbers_of_actions(set* s) {
+static void test_arrays_of_solves(set* s) {
   const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
-  quarksmith_operator* op;
-  quarksmith_solver* solver;
   quarksmith_shifted* shifted;
-  quarksmith_action w = s->wilson;
-  quarksmith_solver_settings v = s->solvers;
-  double numbers[2];
-  static const struct {
-    const char* name;
-    quarksmith_parameter parameters[3];
-    int count, slices;
-    quarksmith_status status;
-    const char *operand, *remedy;
-  } actions[] = {
-      {"wilson", {{"mass", 1}, {"xi0", 0}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "xi0 0", "from 0.001"},
-      {"wilson", {{"mass", NAN}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "mass nan", "finite"},
-      {"wilson", {{"mass", 1, 0.5}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "mass", ""},
-      {"wilson", {{"mass", 1}, {"mass", 2}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "mass is given twice", "once"},
-      {"wilson", {{"masss", 1}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "masss", ""},
-      {"wilson", {{"mass", 1}}, 0, 1, QUARKSMITH_BAD_ARGUMENT, "mass", ""},
-      {"wilson", {{"mass", 1}}, -1, 1, QUARKSMITH_BAD_ARGUMENT, "-1 parameters", "0 or more"},
-      {"wilson", {{"mass", 1}}, 1, 4, QUARKSMITH_BAD_ARGUMENT, "slices 4", "no fifth dimension"},
-      {"moebius", {{"mass", 1}, {"m5", 1.5}}, 2, 0, QUARKSMITH_BAD_ARGUMENT, "slices 0", "at least 1"},
-      {"clover", {{"mass", 1}, {"csw", 1}, {"csw-t", 1}}, 3, 1, QUARKSMITH_BAD_ARGUMENT, "csw", ""},
-      {"clover", {{"mass", 1}, {"csw", 1e308}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "1e+308", "from -1000 to 1000"},
-      {"willson", {{"mass", 1}}, 1, 1, QUARKSMITH_UNKNOWN_NAME, "willson", "wilson"}};
-  for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
-    w = s->wilson, w.name = actions[n].name, w.parameters = actions[n].parameters;
-    w.count = actions[n].count, w.slices = actions[n].slices;
-    refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), actions[n].status, actions[n].operand,
-            actions[n].remedy);
-  }
-  w = s->wilson, w.parameters = NULL;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "parameters is NULL", "pass");
-  w = s->wilson, w.name = NULL;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "name of the action", "pass");
-  w = s->wilson, w.flavours[1] = 2;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "flavour 2", "0 or 1");
-  const quarksmith_action_field field = {"fat", (const double*)s->psi};
-  w = s->wilson, w.fields = &field, w.field_count = 1;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "no field fat", "");
-  refused(quarksmith_term_log_det(s->op, 0, numbers), bad, "", "");
-  v.tolerance = 0;
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "tolerance 0", "positive");
-  v = s->solvers, v.max_iterations = 0;
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "0 iterations", "at least 1");
-  v = s->solvers, v.even_odd = "none", v.links = "r12t";
-  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), bad, "r12t", "use r12");
-  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), bad, "MILC", "32");
-}
-
-static void test_settings_of_solves(set* s) {
-  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
-  quarksmith_operator* op;
-  quarksmith_solver* solver;
-  quarksmith_shifted* shifted;
-  quarksmith_action w = s->wilson;
-  quarksmith_solver_settings v;
-  double numbers[2];
+  double numbers[2] = {-0.1, 0};
   number* other = random_spinor(&s->l, 3);
   void* out[1] = {s->psi};
-  v = s->solvers, v.updates = "defect";
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "updates defect", "mixed precision");
-  v = s->solvers, v.delta = 0.1;
-  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "delta 0.1", "mixed precision");
-  v = s->solvers, v.even_odd = "none";
-  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 0, &shifted), bad, "0 shifts", "at least 1");
-  check_ok(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), "shifted");
-  numbers[0] = -0.1, numbers[1] = 0;
+  refused(quarksmith_shifted_create(s->gauge, s->wilson, 0, &shifted), bad, "0 shifts", "at least 1");
+  check_ok(quarksmith_shifted_create(s->gauge, options("%s even-odd=none", s->wilson), 1, &shifted), "shifted");
   refused(quarksmith_shifted_solve(shifted, 1, numbers, out, other, &s->spinors, NULL), bad, "shift -0.1", ">= 0");
   refused(quarksmith_shifted_solve(shifted, 1, numbers, out, s->psi, &s->spinors, NULL), bad, "x[0] is b[0]",
           "another");
   refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi + 1}, other, &s->spinors, NULL), bad,
           "2 shifts for a solver of 1", "as many");
   quarksmith_free(shifted);
-  w = s->wilson, w.boundary[0] = 1e300;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "phase 1e+300", "-2 to 2");
   refused(quarksmith_solve(s->solver, 1, out, (const void*[]){s->psi}, &s->spinors, NULL), bad, "x[0] is b[0]",
           "another");
   refused(quarksmith_solve(s->solver, 2, (void*[]){other, other}, (const void*[]){s->psi, s->psi}, &s->spinors, NULL),
@@ -292,9 +279,8 @@ static void test_data(set* s) {
   quarksmith_solve_report report;
   bad.links[4] *= 1.5;
   check_ok(quarksmith_gauge_load(s->context, links, &s->links, &gauge), "links that are not SU(3)");
-  quarksmith_operator_settings o = s->ops;
-  o.links = "r12";
-  refused(quarksmith_operator_create(gauge, &s->wilson, &o, &op), QUARKSMITH_BAD_DATA, "r12", "use 18 reals");
+  refused(quarksmith_operator_create(gauge, options("%s allow-non-su3 reconstruct=12", s->wilson), &op),
+          QUARKSMITH_BAD_DATA, "r12", "use 18 reals");
   quarksmith_free(gauge);
   bad.links[9 * (4 * 5 + 2) + 7] = NAN; /* site 5 is (1,1,0,0) */
   refused(quarksmith_gauge_load(s->context, links, &s->links, &gauge), QUARKSMITH_BAD_DATA, "link z of site (1,1,0,0)",
@@ -304,12 +290,10 @@ static void test_data(set* s) {
           "not finite");
   s->psi[17] = 0;
 
-  quarksmith_solver_settings v = s->solvers;
-  v.max_iterations = 2;
   check_ok(quarksmith_solve_report_init(&report), "report");
-  check_ok(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), "solver");
+  check_ok(quarksmith_solver_create(s->gauge, options("%s max-iterations=2", s->wilson), &solver), "solver");
   refused(quarksmith_solve(solver, 1, x, b, &s->spinors, &report), QUARKSMITH_NOT_CONVERGED, "after 2 iterations",
-          "use a larger max_iterations");
+          "use a larger max-iterations");
   number* mx = random_spinor(&s->l, 2);
   matrix(&s->l, degrand_rossi, 0, mx, x[0]);
   const double residual = distance(mx, s->psi, 12 * s->l.sites);
@@ -326,9 +310,7 @@ static void test_devices(set* s, const char* device) {
   quarksmith_field* field = NULL;
   refused(quarksmith_open("cuda:99", extent, &huge), QUARKSMITH_DEVICE_ERROR, "cuda:99", "use");
   check_ok(quarksmith_open(device, (int[]){1024, 1024, 1022, 2}, &huge), "open a huge lattice");
-  quarksmith_field_settings f = s->fields;
-  f.rhs = 1000;
-  refused(quarksmith_field_create(huge, &f, &field), QUARKSMITH_OUT_OF_MEMORY, "MiB", "use a smaller lattice");
+  refused(quarksmith_field_create(huge, "rhs=1000", &field), QUARKSMITH_OUT_OF_MEMORY, "MiB", "use a smaller lattice");
   quarksmith_free(huge);
 
   char text[1024];
@@ -356,7 +338,11 @@ static void test_devices(set* s, const char* device) {
   check(strcmp(quarksmith_status_name(QUARKSMITH_BAD_DATA), "QUARKSMITH_BAD_DATA") == 0 &&
             strcmp(quarksmith_status_name((quarksmith_status)INT_MAX), "unknown status") == 0,
         "names of statuses");
-  check(fabs(quarksmith_mass_of_kappa(0.125)) == 0, "the critical kappa of free quarks");
+  char help[65536];
+  check_ok(quarksmith_help("solver", help, sizeof help), "help");
+  check(strstr(help, "\ntol=FLOAT: |b - M x| / |b|") != NULL && strstr(help, "gauge=") == NULL, "help: %s", help);
+  refused(quarksmith_help("propagater", help, sizeof help), QUARKSMITH_UNKNOWN_NAME, "'propagater'",
+          "did you mean propagator?");
 }
 
 void test_statuses(const char* device) {
@@ -364,9 +350,9 @@ void test_statuses(const char* device) {
   test_pointers(&s);
   test_structs(&s);
   test_names(&s);
+  test_options_of_solves(&s);
   test_numbers(&s);
-  test_numbers_of_actions(&s);
-  test_settings_of_solves(&s);
+  test_arrays_of_solves(&s);
   test_lattices_and_files(&s, device);
   test_data(&s);
   test_devices(&s, device);

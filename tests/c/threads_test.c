@@ -44,15 +44,9 @@ static void* work(void* argument) {
 static job make_job(quarksmith_context* context, const int* extent, unsigned seed) {
   job j = {.l = make_lattice(extent, 0.3, seed), .seed = 100 * seed};
   j.l.mass = 0.2;
-  quarksmith_parameter parameters[most_parameters];
-  const quarksmith_action p = action_of(&j.l, parameters);
-  quarksmith_solver_settings solver;
-  quarksmith_operator_settings op;
   quarksmith_gauge* gauge = load_gauge(context, &j.l);
-  quarksmith_solver_settings_init(&solver);
-  quarksmith_operator_settings_init(&op);
-  check_ok(quarksmith_solver_create(gauge, &p, &solver, &j.solver), "solver");
-  check_ok(quarksmith_operator_create(gauge, &p, &op, &j.op), "operator");
+  check_ok(quarksmith_solver_create(gauge, action_of(&j.l), &j.solver), "solver");
+  check_ok(quarksmith_operator_create(gauge, action_of(&j.l), &j.op), "operator");
   quarksmith_free(gauge);
   return j;
 }

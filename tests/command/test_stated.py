@@ -124,8 +124,8 @@ def test_parameters_of_statements_may_not_be_called_as_other_options_are(quarksm
     helps = [quarksmith(*command, "--help").stdout for command in commands]
     options = {o.replace("-", "_") for text in helps for o in re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, re.M)}
     of_actions = {o.name for r in RECORDS.values() for o in r.action.options.values()}
-    of_python = {"rhs", "guess", "on_trajectory"}
-    assert OPTIONS - options == ({"help"} - options) | of_python
+    of_interfaces = {"rhs", "guess", "on_trajectory", "stout_rho", "stout_steps", "stout_directions"}
+    assert OPTIONS - options == ({"help"} - options) | of_interfaces
     assert options - OPTIONS <= of_actions
 
 

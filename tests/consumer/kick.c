@@ -22,29 +22,24 @@ int kick(const int extent[4], const double* u, double* p, double beta, double ka
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
   quarksmith_gauge_loops loops;
-  quarksmith_action quarks;
-  quarksmith_quark_parameters clover;
   quarksmith_rational inverse; /* r(A) = 1 / A */
-  const quarksmith_parameter values[2] = {{"kappa", kappa}, {"csw", csw}};
+  char options[256];
   const double one = 1, zero = 0;
   double gauge_part, quark_part, log_det;
   TRY(quarksmith_link_format_init(&links)); /* change what differs in your code */
   TRY(quarksmith_spinor_format_init(&spinors));
   TRY(quarksmith_gauge_loops_init(&loops));
-  TRY(quarksmith_quark_parameters_init(&clover));
   TRY(quarksmith_rational_init(&inverse));
   for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = beta * (1 + 8 * 0.331);
   loops.rectangle = -0.331 * beta;
-  TRY(quarksmith_action_init(&quarks)); /* antiperiodic in time */
-  quarks.name = "clover", quarks.parameters = values, quarks.count = 2;
-  clover.action = &quarks, clover.even_odd = "asymmetric";
+  snprintf(options, sizeof options, "action=clover kappa=%.17g csw=%.17g even-odd=asymmetric", kappa, csw);
   inverse.count = 1, inverse.residues = &one, inverse.poles = &zero;
 
   TRY(quarksmith_open("auto", extent, &context)); /* once; links and momenta may stay on the device too */
   TRY(quarksmith_gauge_load(context, (const void* const[]){u}, &links, &gauge));
   TRY(quarksmith_dynamics_create(gauge, &dynamics));
   TRY(quarksmith_dynamics_set_momenta(dynamics, (const void* const[]){p}, &links));
-  TRY(quarksmith_quark_create(dynamics, &clover, &quark));
+  TRY(quarksmith_quark_create(dynamics, options, &quark));
 
   TRY(quarksmith_gauge_action(dynamics, &loops, &gauge_part));
   TRY(quarksmith_quark_action(quark, &inverse, 1, (const void* const[]){phi}, &spinors, &quark_part));

@@ -18,9 +18,7 @@ int propagate(const int extent[4], const double* links, double kappa, double csw
   quarksmith_solver* solver = NULL;
   quarksmith_link_format link_format;
   quarksmith_spinor_format spinor_format;
-  quarksmith_action action; /* docs/actions.md lists all, with their parameters */
-  const quarksmith_parameter parameters[2] = {{"kappa", kappa}, {"csw", csw}};
-  quarksmith_solver_settings settings;
+  char options[256];
   quarksmith_solve_report* reports = malloc((size_t)n * sizeof *reports);
   TRY(quarksmith_solve_report_init(reports));
 
@@ -28,11 +26,9 @@ int propagate(const int extent[4], const double* links, double kappa, double csw
   TRY(quarksmith_link_format_init(&link_format)); /* change what differs in your code */
   TRY(quarksmith_gauge_load(context, (const void* const[]){links}, &link_format, &gauge));
 
-  TRY(quarksmith_action_init(&action)); /* antiperiodic in time */
-  action.name = "clover", action.parameters = parameters, action.count = 2;
-  TRY(quarksmith_solver_settings_init(&settings));
-  settings.precision = "double-single"; /* residuals are true, in double */
-  TRY(quarksmith_solver_create(gauge, &action, &settings, &solver));
+  /* Names and defaults of the command; residuals are true, in double; antiperiodic in time. */
+  snprintf(options, sizeof options, "action=clover kappa=%.17g csw=%.17g precision=double-single", kappa, csw);
+  TRY(quarksmith_solver_create(gauge, options, &solver));
 
   TRY(quarksmith_spinor_format_init(&spinor_format));
   TRY(quarksmith_solve(solver, n, (void* const*)x, (const void* const*)b, &spinor_format, reports));

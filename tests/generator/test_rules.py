@@ -26,7 +26,7 @@ ALLOWED = {
     "runtime": {"runtime"},
     "generated": {"runtime", "generated"},
     "solvers": {"runtime", "solvers"},
-    "interface": {"runtime", "solvers", "interface"},
+    "interface": {"runtime", "solvers", "apps", "interface"},
     "apps": {"runtime", "solvers", "generated", "apps"},
     "python": {"runtime", "solvers", "apps", "python"},
     "tests": {"runtime", "solvers", "generated", "tests"},
