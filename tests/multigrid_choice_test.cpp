@@ -64,6 +64,10 @@ TEST(Weighing, TakesMultigridForManyIterationsAndManyColumnsAlone) {
   const MultigridCost cost = cost_of(multigrid_for(lattice, 1), lattice, 1320.0 * double(lattice.sites()), false);
   const MultigridCost on_few = cost_of(multigrid_for(small, 1), small, 1320.0 * double(small.sites()), false);
   EXPECT_GT(on_few.solve, 2 * cost.solve);  // dense coarse matrices of small blocks
+  const MultigridCost corners =
+      cost_of(multigrid_for(lattice, 1), lattice, 1320.0 * double(lattice.sites()), false, true);
+  EXPECT_GT(corners.setup, cost.setup);
+  EXPECT_GT(corners.solve, cost.solve);
   const auto pays = [&](double iterations, int columns, int at = Weighing::first_estimate) {
     const Weighing w{cost, columns, Reduction::symmetric, Method::bicgstab, true};
     return w.pays(at, std::pow(1e-10, at / iterations), 1e-10, 1);

@@ -42,10 +42,10 @@ std::shared_ptr<const reference::Hypercube> diagonal(const HostGauge& gauge) {
   using reference::operator+;
   const reference::SpinMatrix one = reference::identity(), turned = reference::gamma(0) + reference::gamma(1);
   return std::make_shared<reference::Hypercube>(
-      gauge, std::map<Coordinates, reference::SpinMatrix>{
-                 {{0, 0, 0, 0}, Complex64(3) * one},
-                 {{1, 1, 0, 0}, Complex64(-0.5) * one + Complex64(0.3) * turned},
-                 {{-1, -1, 0, 0}, Complex64(-0.5) * one + Complex64(-0.3) * turned}});
+      gauge,
+      std::map<Coordinates, reference::SpinMatrix>{{{0, 0, 0, 0}, Complex64(3) * one},
+                                                   {{1, 1, 0, 0}, Complex64(-0.5) * one + Complex64(0.3) * turned},
+                                                   {{-1, -1, 0, 0}, Complex64(-0.5) * one + Complex64(-0.3) * turned}});
 }
 
 struct CornerLimits {
@@ -92,7 +92,8 @@ TEST_P(MultigridCorners, AStencilHasTheNeighboursThatAreCoupled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, MultigridCorners,
-                         testing::Values(CornerLimits{"double", false, 1e-12, 1e-12}, CornerLimits{"single", false, 2e-6, 1e-5},
+                         testing::Values(CornerLimits{"double", false, 1e-12, 1e-12},
+                                         CornerLimits{"single", false, 2e-6, 1e-5},
                                          CornerLimits{"single", true, 2e-4, 2e-3}),
                          [](const auto& info) {
                            return std::string(info.param.precision) + (info.param.packed ? "Packed" : "");

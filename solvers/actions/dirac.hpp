@@ -42,6 +42,8 @@ class DiracMatrix : public LinearOperator {
  public:
   /// Adds the force of -2 weight Re y^+ dA x, A this operator: all right-hand sides.
   virtual void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const = 0;
+  /// Whether some of its hops lead along several directions.
+  virtual bool turns_corners() const { return false; }
 };
 
 /// An operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand and P. Rossi,

@@ -68,6 +68,11 @@ const Kernel* FormulaMatrix::kernel_for(std::string_view operation) const {
   }
 }
 
+bool FormulaMatrix::turns_corners() const {
+  return std::ranges::any_of(parameters_of(*kernels_[0]),
+                             [](const ExpressionParameter& p) { return p.is_spinor() && p.reach.corners; });
+}
+
 void FormulaMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const Kernel& kernel = *kernels_[dagger == Dagger::yes];
   SpinorField to = out.by_slice();

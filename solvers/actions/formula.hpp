@@ -42,6 +42,7 @@ class FormulaMatrix final : public DiracMatrix {
   Components components() const override { return {info_->spins, colours_}; }
   int slices() const override { return info_->flavours; }
   double flops() const override;
+  bool turns_corners() const override;
 
  private:
   const Kernel* kernel_for(std::string_view operation) const;

@@ -22,18 +22,21 @@ constexpr double light_rounds = 2,
 
 }  // namespace
 
-MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, double flops, bool asynchronous) {
+MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, double flops, bool asynchronous,
+                      bool corners) {
   const MultigridLevel& fine = p.levels.front();
   const double block = double(fine.block[0]) * fine.block[1] * fine.block[2] * fine.block[3];
   const long long sites = static_cast<long long>(double(lattice.global_sites()) / block);
-  // An application of the coarse operator: nine complex matrices a site.
-  const double numbers = 2.0 * fine.vectors, coarse = 9 * 8 * numbers * numbers * double(sites) / flops;
+  // An application of the coarse operator: nine complex matrices a site, or 3^4.
+  const double numbers = 2.0 * fine.vectors, matrices = corners ? 81 : 9,
+               coarse = matrices * 8 * numbers * numbers * double(sites) / flops;
   const bool further = p.levels.size() > 1;
   const double coarse_cycle = further ? p.levels[1].smoother_steps + 2.0 : 0;
   const double on_coarse = further ? fine.coarse_steps * coarse_cycle : std::max(1, coarsest_steps_for(p, sites));
   const double cycle = fine.smoother_steps + 2.0, adapted = std::min<double>(light_rounds, p.most_rounds),
                n = fine.vectors;
-  const double probes = 10 * n, build = probes + (further ? coarse * n * (0.2 * p.relaxations + 10 + coarse_cycle) : 0);
+  const double probes = (corners ? 16 : 5) * 2 * n,
+               build = probes + (further ? coarse * n * (0.2 * p.relaxations + 10 + coarse_cycle) : 0);
   // What was measured over what these applications take (docs/performance.md).
   const double of_setup = asynchronous ? 4 : 1.7, of_solve = asynchronous ? 2 : 1.2;
   return {of_setup * (n * p.relaxations + build + adapted * (n * (cycle + coarse * on_coarse) + build)),
@@ -62,8 +65,8 @@ void Solver::Parts::weigh() {
   try {
     const MultigridParameters chosen =
         settings.multigrid.value_or(multigrid_for(domain->lattice(), exact().matrix().slices()));
-    const MultigridCost cost =
-        cost_of(chosen, domain->lattice(), exact().matrix().flops(), domain->device().asynchronous());
+    const MultigridCost cost = cost_of(chosen, domain->lattice(), exact().matrix().flops(),
+                                       domain->device().asynchronous(), exact().matrix().turns_corners());
     weighing_.emplace(Weighing{cost, settings.sources, settings.reduction, settings.method, falls_back});
   } catch (const UsageError&) {  // the lattice has no blocks
   }

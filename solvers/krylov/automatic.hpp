@@ -13,7 +13,9 @@ struct MultigridCost {
   double setup, solve;
 };
 /// \param flops of M to a vector. \param asynchronous of a GPU, where coarse levels take more of the time.
-MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& lattice, double flops, bool asynchronous);
+/// \param corners M hops to blocks that touch at edges and corners, too.
+MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& lattice, double flops, bool asynchronous,
+                      bool corners = false);
 
 /// The choice between BiCGstab and multigrid. It goes by numbers of iterations alone, so that the same solves are made
 /// in the same way on any day: now and then the iterations that BiCGstab takes to its tolerance are estimated from what

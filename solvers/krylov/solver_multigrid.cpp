@@ -23,9 +23,10 @@ void Solver::Parts::make_multigrid(int rhs) {
       settings.tell(fmt::format("multigrid: set up in {:.3g} s; a step reduces the residual by {:.3f}",
                                 multigrid_->setup_seconds(), fmt::join(multigrid_->factors(), ", ")));
     if (settings.tell && !changes_parity(multigrid_->stencil()))
-      settings.tell(fmt::format("multigrid: blocks are coupled to {} neighbours, some across corners: coarse levels "
-                                "have no even-odd form",
-                                multigrid_->stencil().size()));
+      settings.tell(
+          fmt::format("multigrid: blocks are coupled to {} neighbours, some across corners: coarse levels "
+                      "have no even-odd form",
+                      multigrid_->stencil().size()));
   }
   multigrid_->reserve(rhs);
   settings.parameters.given = multigrid_.get();

@@ -74,8 +74,7 @@ CoarseOperator::Part CoarseOperator::make_part(Subset to, Subset from) const {
   const Lattice& lattice = domain_->lattice();
   const SpinorField like = field();
   const auto itself = [](long long i, int) { return i; };
-  auto border =
-      lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, from, has_corners(stencil_)) : nullptr;
+  auto border = lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, from, has_corners(stencil_)) : nullptr;
   const auto neighbour = [&lattice, this, beyond = border.get()](long long i, int p) {
     const Coordinates& step = stencil_[static_cast<std::size_t>(p)];
     return beyond != nullptr ? beyond->neighbour(i, step) : neighbour_at(lattice, i, step);

@@ -167,9 +167,9 @@ void CoarseProbe::by_colours(const std::vector<CoupledBlocks*>& to, const Coarse
       for (int corner = 0; corner < block_corners; ++corner) {
         transfer_->restrict_corner(coarse_, image_, corner);
         for (const Target& t : targets)
-          t.matrices->add(static_cast<const int*>(t.points.data()) +
-                              (colour * block_corners + corner) * t.matrices->sites().size(),
-                          first, coarse_);
+          t.matrices->add(
+              static_cast<const int*>(t.points.data()) + (colour * block_corners + corner) * t.matrices->sites().size(),
+              first, coarse_);
       }
     }
 }

@@ -89,7 +89,8 @@ SpinorField Multigrid::vectors() const {
 
 double Multigrid::applications(Refresh refresh) const {
   const MultigridLevel& p = parameters_.levels[0];
-  const double probes = 2.0 * p.vectors * applications_of(levels_[0]->coarse->stencil()), cycles = p.vectors * (2.0 + p.smoother_steps);
+  const double probes = 2.0 * p.vectors * applications_of(levels_[0]->coarse->stencil()),
+               cycles = p.vectors * (2.0 + p.smoother_steps);
   return refresh == Refresh::none ? 0 : refresh == Refresh::coarse ? probes : probes + cycles;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/ranks/halo.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/multigrid/multigrid.hpp"
+#include "tests/far_hops.hpp"
 #include "tests/multigrid_levels.hpp"
 #include "tests/ranks/support.hpp"
 
@@ -32,7 +33,7 @@ struct Fine {
   std::unique_ptr<DiracOperator> dirac;
 
   Fine(const DomainPointer& domain, const char* precision)
-      : gauge(ranks::cut(weak_gauge(Lattice(extent), 0.3, 5), domain->lattice())),
+      : gauge(ranks::cut(weak_gauge(Lattice(domain->lattice().global_extent()), 0.3, 5), domain->lattice())),
         links(gauge, domain, "r12", "non_relativistic"),
         dirac(dense::wilson(-0.2).make(links, find_precision(precision))) {}
 };
@@ -44,8 +45,8 @@ struct Level {
   CoarseOperator coarse;
 
   Level(const LinearOperator& fine, const char* basis, const Coordinates& block, int count, bool packed,
-        double rounding, double product)
-      : transfer(fine, find_basis(basis), block, count, packed, Parts::gathered),
+        double rounding, double product, Parts where = Parts::gathered)
+      : transfer(fine, find_basis(basis), block, count, packed, where),
         vectors(keep_noise(transfer, 1)),
         coarse(transfer, fine, 12, packed) {
     expect_projector(transfer, vectors, find_basis(basis), rounding);
@@ -76,6 +77,25 @@ TEST(MultigridOnRanks, LevelsAreProjectionsOfTheFiner) {
     const Transfer odd(fine.dirac->matrix(), find_basis("non_relativistic"), block, 48, false, Parts::gathered);
     EXPECT_EQ(odd.coarse_domain()->lattice().parts(), 1);
     EXPECT_THROW(Transfer(fine.dirac->matrix(), find_basis("non_relativistic"), block, 48), UsageError);
+  }
+}
+
+/// M M couples blocks of four sites across edges: those of parts that touch at an edge alone, too.
+TEST(MultigridOnRanks, LevelsWithCornersAreProjectionsOfTheFiner) {
+  const int size = ranks::world().size();
+  if (size != 2 && size != 4) return;
+  const bool packed = size == 4;
+  const Coordinates kept_grid = {1, 1, size / 2, 2}, global = {8, 8, 4 * size, 16};
+  for (const Coordinates& grid : {kept_grid, Coordinates{1, 2, size / 2, 1}}) {
+    SCOPED_TRACE(fmt::format("grid {}", ranks::text(grid)));
+    const DomainPointer domain = ranks::domain_of(ranks::part(global, grid));
+    const Fine fine(domain, packed ? "single" : "double");
+    const FarHops far(fine.dirac->matrix());
+    const bool kept = grid == kept_grid;
+    const Level level(far, "non_relativistic", {4, 4, 4, 4}, 6, packed, packed ? 2e-4 : 1e-12, packed ? 2e-3 : 1e-12,
+                      kept ? Parts::kept : Parts::gathered);
+    EXPECT_EQ(level.coarse.stencil().size(), 8u + 24u);
+    EXPECT_EQ(level.parts(), kept ? size : 1);
   }
 }
 
