@@ -171,9 +171,10 @@ print([value.real.hex() for value in overlap(u, chi).tolist()])
 
 def test_a_cell_gives_the_sums_of_one_process(program):
     environment = {"QUARKSMITH_ON_DEMAND": "on"}
-    one, both = program(1, CELL, **environment).stdout.splitlines(), program(2, CELL, **environment).stdout.splitlines()
-    assert one[0] == "part (4, 4, 4, 8)" and "part (4, 4, 4, 4)" in both
-    assert one[1].count("0x") == 12 and both.count(one[1]) == 2
+    one, both = program(1, CELL, **environment).stdout, program(2, CELL, **environment).stdout
+    assert one.startswith("part (4, 4, 4, 8)\n[") and "part (4, 4, 4, 4)" in both
+    sums = one.splitlines()[1]
+    assert sums.count("0x") == 12 and both.count(sums) == 2  # lines of ranks may run together
 
 
 COMMUNICATORS = """
