@@ -5,7 +5,8 @@
 
 #include "check.h"
 
-int header_is_cpp(void); /* header.cpp */
+int header_is_cpp(void);         /* header.cpp */
+int given_fields_are_read(void); /* given_fields.cpp */
 
 int main(int count, char** arguments) {
   if (count == 2) return print_dynamics(arguments[1]);
@@ -28,6 +29,7 @@ int main(int count, char** arguments) {
     test_commands(devices[d]);
   }
   check(header_is_cpp(), "the header means the same in C++");
+  check(given_fields_are_read(), "fields of the caller");
   int failed = 0;
   const int made = checks(&failed);
   printf("C interface: %d checks on %s, %d failed\n", made, used == 2 ? "cpu and cuda:0" : "cpu", failed);

@@ -29,7 +29,7 @@ ALLOWED = {
     "interface": {"runtime", "solvers", "apps", "interface"},
     "apps": {"runtime", "solvers", "generated", "apps"},
     "python": {"runtime", "solvers", "apps", "python"},
-    "tests": {"runtime", "solvers", "generated", "tests"},
+    "tests": {"runtime", "solvers", "generated", "apps", "tests"},
 }
 
 
