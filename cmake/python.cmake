@@ -42,6 +42,8 @@ if(NOT QUARKSMITH_TESTS)
   set_target_properties(quarksmith_module PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 target_compile_features(quarksmith_module PRIVATE cxx_std_20)
+# What it links statically, a C++ library among it on some systems, is not to be mixed with what other modules bring.
+target_link_options(quarksmith_module PRIVATE LINKER:--exclude-libs,ALL)
 target_compile_options(quarksmith_module PRIVATE -Wall -Wextra)
 target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}"
                            QUARKSMITH_BUILD_FOLDER="${CMAKE_BINARY_DIR}")

@@ -20,8 +20,10 @@ void Solver::Parts::make_multigrid(int rhs) {
         [this](const PrecisionInfo& p, int n) { return std::make_unique<FineSystem>(dirac(p), cycle_form_, n); },
         links.basis(), chosen, *precision.inner, settings.near_null.get(), look);
     if (settings.tell)
-      settings.tell(fmt::format("multigrid: set up in {:.3g} s; a step reduces the residual by {:.3f}",
-                                multigrid_->setup_seconds(), fmt::join(multigrid_->factors(), ", ")));
+      settings.tell(fmt::format(
+          "multigrid: set up in {:.3g} s with {} round{} of adaptation; a step reduces the residual by {:.3f}",
+          multigrid_->setup_seconds(), multigrid_->rounds(), multigrid_->rounds() == 1 ? "" : "s",
+          fmt::join(multigrid_->factors(), ", ")));
     if (settings.tell && !changes_parity(multigrid_->stencil()))
       settings.tell(
           fmt::format("multigrid: blocks are coupled to {} neighbours, some across corners: coarse levels "

@@ -64,7 +64,7 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
     return now < best_factor || (now < good_factor && factors_.size() > 1 &&
                                  now > (1 - parameters_.least_gain) * factors_[factors_.size() - 2]);
   };
-  for (int round = 0; round < rounds && (round == 0 || !good()); ++round) {
+  for (; rounds_ < rounds && (rounds_ == 0 || !good()); ++rounds_) {
     improve(0);
     factors_.push_back(factor());
   }

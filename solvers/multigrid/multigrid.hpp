@@ -60,7 +60,9 @@ class Multigrid final : public Preconditioner {
   /// Applications of M, or of its even-odd form, to a vector that are made on the finest level by such a refresh.
   double applications(Refresh refresh) const;
 
-  /// By what a step of GCR with the cycle reduces the residual, after each round of adaptation.
+  /// Rounds of adaptation of the setup, and by what a step of GCR with the cycle reduces the residual after each, or
+  /// where there is none.
+  int rounds() const { return rounds_; }
   const std::vector<double>& factors() const { return factors_; }
   double setup_seconds() const { return seconds_; }
   const MultigridParameters& parameters() const { return parameters_; }
@@ -101,7 +103,7 @@ class Multigrid final : public Preconditioner {
   std::unique_ptr<Converter> convert_;
   std::optional<SpinorField> in_, out_;
   std::optional<SpinorField> kept_;  ///< the near-null vectors of the finest level, restricted: they are in its span
-  int rhs_ = 0;
+  int rhs_ = 0, rounds_ = 0;
   std::vector<double> factors_;
   double seconds_ = 0;
 };

@@ -75,19 +75,19 @@ def test_near_null_vectors_are_kept_and_adapted(quarksmith, tmp_path):
     (tmp_path / "mg.toml").write_text(QUICK)
     mg = ("--mg", "mg.toml", "--overwrite", "--json", "p.json")
 
-    def factors(said: str) -> list[str]:
-        return re.search(r"reduces the residual by ([\d., ]+)", said)[1].split(", ")
+    def rounds(said: str) -> int:
+        return int(re.search(r"(\d+) rounds? of adaptation", said)[1])
 
     saved = solve(quarksmith, "--kappa", "0.12", *mg, "--mg-save", "v.h5")
     assert "wrote v.h5" in saved
     solves = json.loads((tmp_path / "p.json").read_text())["solves"]
-    assert len(factors(solve(quarksmith, "--kappa", "0.12", *mg, "--mg-load", "v.h5"))) == 1
+    assert rounds(solve(quarksmith, "--kappa", "0.12", *mg, "--mg-load", "v.h5")) == 0
     again = json.loads((tmp_path / "p.json").read_text())["solves"]
     assert abs(again[0]["iterations"] - solves[0]["iterations"]) <= 2
     lighter = ("propagator", *LINKS, "--solver", "multigrid", "--kappa", "0.13", *mg, "--mg-load", "v.h5")
     error = quarksmith.refuses(*lighter)
     assert "--mg-load v.h5: near-null vectors of another operator (mass is " in error and "--mg-refresh" in error
-    assert len(factors(quarksmith(*lighter, "--mg-refresh").stderr)) == 2
+    assert rounds(quarksmith(*lighter, "--mg-refresh").stderr) == 1
     other = ("propagator", "--gauge", "hot:4,4,8,8:3", "--kappa", "0.12", "--solver", "multigrid", *mg)
     assert "on another lattice" in quarksmith.refuses(*other, "--mg-load", "v.h5", "--mg-refresh")
     assert "there is no such file" in quarksmith.refuses(*other, "--mg-load", "w.h5")

@@ -41,7 +41,7 @@ def test_near_null_vectors_serve_any_number_of_ranks(mpirun):  # noqa: F811
         again, _ = solved(mpirun, ranks, "1,1,2,1", "--kappa", "0.12", "--mg-load", "v.h5")
         assert iterations(again) == pytest.approx(iterations(found), abs=1)
     _, said = solved(mpirun, 2, "1,2,1,1", "--kappa", "0.13", "--mg-load", "v.h5", "--mg-refresh")
-    assert len(re.search(r"reduces the residual by ([\d., ]+)", said)[1].split(", ")) == 2
+    assert "with 1 round of adaptation" in said
 
 
 def test_tune_measures_on_ranks(mpirun):  # noqa: F811
