@@ -63,7 +63,7 @@ OPTIONS = frozenset(
     stout_rho stout_steps stout_directions
     """.split()
 )
-"""What options of the commands that solve mean already, whatever the action; the last ones those of calls in Python and C."""
+"""What options of the commands that solve mean already, whatever the action; the last ones are those of other callers."""
 
 
 @dataclass(frozen=True)

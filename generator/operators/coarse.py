@@ -15,6 +15,7 @@ COARSE_HEADERS = (
     "coarse_panels",
     "coarse_tiles",
     "coarse_transfer_tiles",
+    "coarse_order",
     "coarse_transfer",
     "coarse",
     "coarse_inverse",

@@ -53,7 +53,7 @@ def _require_same_library(communicator: Any) -> None:
     """Raises UsageError for a communicator of another MPI library: its numbers mean nothing to ours."""
     module = sys.modules.get(type(communicator).__module__)
     own = _quarksmith.mpi_library()
-    if not own or not hasattr(module, "Get_library_version"):
+    if module is None or not own or not hasattr(module, "Get_library_version"):
         return
     theirs = str(module.Get_library_version())
     if not theirs.startswith(own):

@@ -57,9 +57,7 @@ def _in_cells(text: str) -> str:
 
     if "IPython" not in sys.modules:
         return text
-    from IPython import get_ipython
-
-    shell = get_ipython()
+    shell = sys.modules["IPython"].get_ipython()
     for name, number in getattr(getattr(shell, "compile", None), "_filename_map", {}).items():
         text = text.replace(name, f"In[{number}]")
     return text

@@ -146,8 +146,7 @@ struct CoarseRows : PanelBody<Codec> {
       __builtin_memcpy(sums[0], re, sizeof re);
       __builtin_memcpy(sums[1], im, sizeof im);
       for (int lane = 0; lane < panel_lanes<T> && row + lane < columns; ++lane)
-        for (int c = 0; c < C; ++c)
-          finish(a, s, site, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
+        for (int c = 0; c < C; ++c) finish(a, s, site, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
     }
   }
 

@@ -114,7 +114,7 @@ class Transfer {
   SiteOrder order_;
   std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
-  View all_;                                                            ///< from all sites of blocks
+  View all_;                                                                 ///< from all sites of blocks
   mutable std::array<std::optional<View>, 2 * whole_faces + corners> some_;  ///< from sites_at, once asked for
 };
 

@@ -4,19 +4,22 @@ import json
 
 import pytest
 
-HEATBATH = ("heatbath", "--lattice", "4,4,4,8", "--beta", "6.0", "--start", "hot", "--sweeps", "20", "--seed", "7")
-ACTION = ("--action", "wilson", "--kappa", "0.155")
+HEATBATH = ("heatbath", "--lattice", "4,4,4,8", "--beta", "6.0", "--start", "hot", "--sweeps", "7", "--seed", "9")
+ACTION = ("--action", "wilson", "--kappa", "0.167")
 SIZES = ("--search", "20", "--keep", "6")
 
 
 @pytest.fixture
 def gauge(quarksmith):
-    """Links with a few eigenvalues that stand apart, which smooth ones do not have."""
+    """Links with a few eigenvalues that stand apart, which smooth ones do not have.
+
+    After few sweeps: rounding grows tenfold in each, and other processors have other links then.
+    """
     quarksmith(*HEATBATH, "--overrelax", "2", "--out", "q")
-    return ("--gauge", "q_00020.ildg")
+    return ("--gauge", "q_00007.ildg")
 
 
-@pytest.mark.parametrize(("solver", "plain", "fraction"), [("eigcg", "cg", 0.7), ("gmres-dr", "gcr", 0.5)])
+@pytest.mark.parametrize(("solver", "plain", "fraction"), [("eigcg", "cg", 0.7), ("gmres-dr", "gcr", 0.6)])
 @pytest.mark.parametrize("precision", ["double", "double-single"])
 def test_later_columns_take_fewer_iterations(quarksmith, gauge, solver, plain, fraction, precision):
     line = ("propagator", *gauge, *ACTION, "--precision", precision, "--overwrite", "--json", "p.json", "--solver")

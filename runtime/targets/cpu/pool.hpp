@@ -11,9 +11,9 @@
 
 namespace quarksmith::cpu {
 
-/// Large pieces that are released are kept for the next of about the same size: fresh pages are cleared by the operating
-/// system when they are first touched, which takes longer than many a kernel. At most a quarter of the machine's memory
-/// is kept, as on GPUs.
+/// Large pieces that are released are kept for the next of about the same size: fresh pages are cleared by the
+/// operating system when they are first touched, which takes longer than many a kernel. At most a quarter of the
+/// machine's memory is kept, as on GPUs.
 class Pool {
  public:
   /// \param most bytes that are kept.
@@ -74,7 +74,7 @@ class Pool {
 
   std::size_t most_, kept_bytes_ = 0;
   std::mutex mutex_;
-  std::multimap<std::size_t, void*> kept_;           ///< by their sizes
+  std::multimap<std::size_t, void*> kept_;        ///< by their sizes
   std::unordered_map<void*, std::size_t> sizes_;  ///< of large pieces, in use or kept
 };
 
