@@ -63,7 +63,7 @@ OPTIONS = frozenset(
     stout_rho stout_steps stout_directions
     """.split()
 )
-"""What options of the commands that solve mean already, whatever the action; the last ones are those of other callers."""
+"""What options of the commands that solve mean already, whatever the action; the last ones are other callers'."""
 
 
 @dataclass(frozen=True)
