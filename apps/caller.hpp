@@ -20,8 +20,8 @@ struct Caller {
   std::map<std::string, HostGauge, std::less<>> gauges;
   /// Numbers of fields that --field names as it names files: of all sites, lexicographic.
   std::map<std::string, std::vector<Complex64>, std::less<>> fields = {};
-  /// Which compute together.
-  std::shared_ptr<Communicator> ranks = Communicator::world();
+  /// Which compute together; null: all that were started together, who join when the first of them is asked for.
+  std::shared_ptr<Communicator> ranks;
   /// Takes the lines that would go to standard error.
   std::function<void(const std::string& line, bool warning)> tell;
   /// Whether the program wants the command to end, as at SIGINT; asked often.

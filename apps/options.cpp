@@ -41,7 +41,7 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
 }
 
 std::shared_ptr<Communicator> CommonOptions::all_ranks() {
-  return caller() != nullptr ? caller()->ranks : Communicator::world();
+  return caller() != nullptr && caller()->ranks ? caller()->ranks : Communicator::world();
 }
 
 Partition CommonOptions::partition() const {
