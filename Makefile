@@ -77,7 +77,7 @@ library: generate  ## build the library and the command into BUILD
 
 python: library  ## build the Python package from the same objects, and install it into .venv
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
-	  -C cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
+	  --config-settings=cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
 	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
 
 # For all processors of an architecture; MPI and GPUs take a build on the machine that has them.

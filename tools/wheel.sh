@@ -24,7 +24,7 @@ out=$build/wheel
 rm -rf "$out"
 mkdir -p "$out/plain"
 $python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$out/plain" . \
-  -C cmake.define.QUARKSMITH_BUILD="$build"
+  --config-settings=cmake.define.QUARKSMITH_BUILD="$build"
 # The processor's vendor gives libcuda, if a GPU is there; no wheel does.
 PATH=$PWD/.venv/bin:$PATH $python -m auditwheel repair --strip --exclude 'libcuda.so.*' -w "$out" "$out"/plain/*.whl \
   > "$out/repair.log" 2>&1 || { cat "$out/repair.log"; exit 1; }
