@@ -2,7 +2,6 @@
 #include "solvers/gauge/heatbath.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -50,8 +49,7 @@ void require_same_run(const std::string& file, const HostGauge& gauge, const Hea
                       "anew with --overwrite",
                       file, option, was, is));
   };
-  const auto text = [](const Coordinates& extent) { return fmt::format("{}", fmt::join(extent, "x")); };
-  compare("--lattice", text(gauge.lattice.global_extent()), text(four_integers(o.lattice, "--lattice")));
+  compare("--lattice", gauge.lattice.global_text(), Lattice(four_integers(o.lattice, "--lattice")).global_text());
   compare("--colours", gauge.colours(), o.colours());
   compare("--beta", s.beta, o.state.beta);
   compare("--seed", s.seed, o.state.seed);

@@ -38,18 +38,6 @@ const apps::Command& command_of(const std::string& name) {
                                                          suggestion(name, known), fmt::join(known, ", ")));
 }
 
-/// The columns of a propagator, in the order spin, colour; of several masses one mass after the other.
-SpinorField columns_of(const QuarkColumns& quark, const DomainPointer& domain, const BasisInfo& basis) {
-  const int each = quark.quarks[0].columns(), count = each * static_cast<int>(quark.quarks.size());
-  SpinorField columns(domain, find_precision("double"), Subset::full, count, quark.quarks[0].spins());
-  HostSpinor column(quark.lattice());
-  for (int n = 0; n < count; ++n) {
-    quark.quarks[std::size_t(n / each)].get_column(n % each, column);
-    upload(column, columns, basis, n);
-  }
-  return columns;
-}
-
 /// \throws StatusError what is left is on another lattice than the context.
 void require_lattice(const Lattice& left, const Result& r, const char* what) {
   if (left != r.lattice())
@@ -97,7 +85,7 @@ quarksmith_status quarksmith_run(quarksmith_context* context, const char* comman
     made->basis = caller.vectors_basis;
     if (caller.quark && caller.quark->lattice() == c.lattice()) {
       made->basis = &find_basis(SolveSettings().basis);
-      made->spinors = columns_of(*caller.quark, c.session->domain, *made->basis);
+      made->spinors = all_columns(*caller.quark, c.session->domain, *made->basis);
     }
     *result = static_cast<quarksmith_result*>(handle_table().open(Result::kind, made));
   });

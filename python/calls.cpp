@@ -105,18 +105,6 @@ void parse(CLI::App& app, const std::vector<std::string>& words) {
   }
 }
 
-/// The columns that a command has left, on a device.
-SpinorObject columns_of(const QuarkColumns& quark, const DomainPointer& domain) {
-  HostSpinor column(quark.lattice());
-  const int each = quark.quarks[0].columns(), count = each * static_cast<int>(quark.quarks.size());
-  SpinorObject made = make_spinors(domain, count, quark.quarks[0].spins());
-  for (int n = 0; n < count; ++n) {
-    quark.quarks[n / each].get_column(n % each, column);
-    upload(column, made.field, *made.basis, n);
-  }
-  return made;
-}
-
 using Tell = nb::callable;
 
 /// A caller of commands, for Python.
@@ -214,7 +202,10 @@ Outcome run(const std::vector<std::string>& words, const std::map<std::string, c
   json = of_first(python.json());
   const std::string device = caller.device.empty() ? "auto" : caller.device;
   if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
-  if (caller.quark) quarks = columns_of(*caller.quark, domain_of(caller.quark->lattice(), device));
+  if (caller.quark) {
+    const BasisInfo& basis = usual_basis();
+    quarks = SpinorObject{all_columns(*caller.quark, domain_of(caller.quark->lattice(), device), basis), &basis};
+  }
   if (caller.vectors) quarks = SpinorObject{std::move(*caller.vectors), caller.vectors_basis};
   if (job.solved) {
     quarks = std::move(job.solved->x);

@@ -138,21 +138,10 @@ MemoryView view_of(const LinkField& u) {
 }
 
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape) {
-  const Memory& numbers = domain.site_numbers(lanes);
+  const Lattice& lattice = domain.lattice();
+  const Memory numbers = numbers_by_slot(domain, lanes, [&](const Coordinates& x) { return lattice.index(x); });
   std::vector<long long> sites(numbers.bytes() / sizeof(long long));
   domain.device().download(sites.data(), numbers.data(), numbers.bytes());  // nowhere has all bits: -1
-  const Lattice& lattice = domain.lattice();
-  if (lattice.parts() > 1)
-    for (long long& site : sites) {
-      if (site < 0) continue;
-      Coordinates x;
-      long long rest = site;  // in the whole lattice
-      for (int mu = 0; mu < directions; ++mu) {
-        x[mu] = static_cast<int>(rest % lattice.global_extent(mu)) - lattice.origin(mu);
-        rest /= lattice.global_extent(mu);
-      }
-      site = lattice.index(x);
-    }
   const std::size_t inside = domain.device().short_vectors() ? site_block : std::size_t(lanes);
   shape = {2, sites.size() / 2 / inside, inside};
   return sites;

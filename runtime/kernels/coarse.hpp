@@ -142,11 +142,9 @@ struct CoarseRows : PanelBody<Codec> {
           x[c] = in_order_of_sites<T>(a.y, first + c, s.other[site * s.points + point] * s.places.slices);
         add_columns<false>(panel, s.rows, columns, x, re, im);
       }
-      T sums[2][C][panel_lanes<T>];
-      __builtin_memcpy(sums[0], re, sizeof re);
-      __builtin_memcpy(sums[1], im, sizeof im);
-      for (int lane = 0; lane < panel_lanes<T> && row + lane < columns; ++lane)
-        for (int c = 0; c < C; ++c) finish(a, s, site, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
+      each_row<T>(re, im, columns - row, [&](int lane, int c, T sum_re, T sum_im) {
+        finish(a, s, site, row + lane, first + c, sum_re, sum_im);
+      });
     }
   }
 

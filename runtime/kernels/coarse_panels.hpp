@@ -192,7 +192,17 @@ QUARKSMITH_INLINE T sign_of(unsigned odd, int pattern) {
   return bits & 1 ? T(-1) : T(1);
 }
 
-/// sums[c] += m x[c] for `Numbers` columns, or with the conjugate of m.
+/// re, im += m x, or with the conjugate of m.
+template <bool Conjugate, class T>
+QUARKSMITH_INLINE void add_column(const PanelRows<T>& m_re, const PanelRows<T>& m_im, const T& x_re, const T& x_im,
+                                  PanelRows<T>& re, PanelRows<T>& im) {
+  re = re + m_re * x_re;
+  im = im + m_re * x_im;
+  re = Conjugate ? re + m_im * x_im : re - m_im * x_im;
+  im = Conjugate ? im - m_im * x_re : im + m_im * x_re;
+}
+
+/// The same of `Numbers` columns of a panel, for C vectors.
 template <bool Conjugate, int Numbers, int C, class T, class Stored>
 QUARKSMITH_INLINE void add_panel(const Stored* panel, int rows, const Complex<T> (&x)[C][Numbers],
                                  PanelRows<T> (&re)[C], PanelRows<T> (&im)[C]) {
@@ -200,32 +210,31 @@ QUARKSMITH_INLINE void add_panel(const Stored* panel, int rows, const Complex<T>
   for (int n = 0; n < Numbers; ++n) {
     const PanelRows<T> m_re = panel_load<T>(panel + 2 * n * rows), m_im = panel_load<T>(panel + (2 * n + 1) * rows);
     QUARKSMITH_UNROLL
-    for (int c = 0; c < C; ++c) {
-      const T x_re = x[c][n].re, x_im = x[c][n].im;
-      re[c] = re[c] + m_re * x_re;
-      im[c] = im[c] + m_re * x_im;
-      re[c] = Conjugate ? re[c] + m_im * x_im : re[c] - m_im * x_im;
-      im[c] = Conjugate ? im[c] - m_im * x_re : im[c] + m_im * x_re;
-    }
+    for (int c = 0; c < C; ++c) add_column<Conjugate, T>(m_re, m_im, x[c][n].re, x[c][n].im, re[c], im[c]);
   }
 }
 
-/// re[c], im[c] += m x[c] for so many columns, each of which is read once, and spread numbers once from where they lie.
-/// With lanes.
+/// The same of so many columns, with the numbers of x where they lie. With lanes: each column is read once, and spread
+/// numbers come from a cache.
 template <bool Conjugate, int C, class T, class Stored>
 QUARKSMITH_INLINE void add_columns(const Stored* panel, int rows, int columns, const T* const (&x)[C],
                                    PanelRows<T> (&re)[C], PanelRows<T> (&im)[C]) {
   for (int n = 0; n < columns; ++n, panel += 2 * rows) {
     const PanelRows<T> m_re = panel_load<T>(panel), m_im = panel_load<T>(panel + rows);
     QUARKSMITH_UNROLL
-    for (int c = 0; c < C; ++c) {
-      const T x_re = x[c][2 * n], x_im = x[c][2 * n + 1];
-      re[c] = re[c] + m_re * x_re;
-      im[c] = im[c] + m_re * x_im;
-      re[c] = Conjugate ? re[c] + m_im * x_im : re[c] - m_im * x_im;
-      im[c] = Conjugate ? im[c] - m_im * x_re : im[c] + m_im * x_re;
-    }
+    for (int c = 0; c < C; ++c) add_column<Conjugate, T>(m_re, m_im, x[c][2 * n], x[c][2 * n + 1], re[c], im[c]);
   }
+}
+
+/// Calls finish(row, column, re, im) for the first `count` rows of sums. With lanes.
+template <class T, int C, class Finish>
+QUARKSMITH_INLINE void each_row(const PanelRows<T> (&re)[C], const PanelRows<T> (&im)[C], int count,
+                                const Finish& finish) {
+  T sums[2][C][panel_lanes<T>];
+  __builtin_memcpy(sums[0], re, sizeof re);
+  __builtin_memcpy(sums[1], im, sizeof im);
+  for (int row = 0; row < panel_lanes<T> && row < count; ++row)
+    for (int c = 0; c < C; ++c) finish(row, c, sums[0][c][row], sums[1][c][row]);
 }
 
 /// Calls body.columns<C>(a, index, first) for right-hand sides first ... first + C - 1: of a group, or for all.

@@ -61,12 +61,9 @@ struct RestrictRows : PanelBody<Codec> {
             add_columns<true>(panel_at(b, site, slice, chirality) + row, b.rows, chiral_numbers, x, re, im);
           }
         }
-        T sums[2][C][panel_lanes<T>];
-        __builtin_memcpy(sums[0], re, sizeof re);
-        __builtin_memcpy(sums[1], im, sizeof im);
-        for (int lane = 0; lane < panel_lanes<T> && row + lane < last; ++lane)
-          for (int c = 0; c < C; ++c)
-            finish(a, b, block, chirality, row + lane, first + c, sums[0][c][lane], sums[1][c][lane]);
+        each_row<T>(re, im, last - row, [&](int lane, int c, T sum_re, T sum_im) {
+          finish(a, b, block, chirality, row + lane, first + c, sum_re, sum_im);
+        });
       }
   }
 

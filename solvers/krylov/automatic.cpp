@@ -35,7 +35,7 @@ MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, doub
   const double on_coarse = further ? fine.coarse_steps * coarse_cycle : std::max(1, coarsest_steps_for(p, sites));
   const double cycle = fine.smoother_steps + 2.0, adapted = std::min<double>(light_rounds, p.most_rounds),
                n = fine.vectors;
-  const double probes = (corners ? 16 : 5) * 2 * n,
+  const double probes = (corners ? block_colours : 1 + directions) * 2 * n,
                build = probes + (further ? coarse * n * (0.2 * p.relaxations + 10 + coarse_cycle) : 0);
   // What was measured over what these applications take (docs/performance.md).
   const double of_setup = asynchronous ? 4 : 1.7, of_solve = asynchronous ? 2 : 1.2;

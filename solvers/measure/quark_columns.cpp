@@ -39,4 +39,15 @@ void QuarkColumns::smear(int n, const QuarkSmearing& sink, const std::shared_ptr
   quarksmith::smear(sink, links, column);
 }
 
+SpinorField all_columns(const QuarkColumns& quark, const DomainPointer& domain, const BasisInfo& basis) {
+  const int each = quark.quarks[0].columns(), count = each * static_cast<int>(quark.quarks.size());
+  SpinorField columns(domain, find_precision("double"), Subset::full, count, quark.quarks[0].spins());
+  HostSpinor column(quark.lattice());
+  for (int n = 0; n < count; ++n) {
+    quark.quarks[static_cast<std::size_t>(n / each)].get_column(n % each, column);
+    upload(column, columns, basis, n);
+  }
+  return columns;
+}
+
 }  // namespace quarksmith

@@ -48,6 +48,10 @@ struct QuarkColumns {
   std::pair<int, int> place(int n) const { return staggered() ? std::pair(n / 3, n % 3) : std::pair(0, n); }
 };
 
+/// All columns as the right-hand sides of a field, in the order spin, colour; of several masses one mass after the
+/// other. \param domain of that lattice. \param basis of the field.
+SpinorField all_columns(const QuarkColumns& quark, const DomainPointer& domain, const BasisInfo& basis);
+
 /// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.
 struct Correlator {
   std::string group, name;  ///< without a group the key is that of the file

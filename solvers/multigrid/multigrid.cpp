@@ -217,6 +217,7 @@ void Multigrid::begin(std::size_t n, const SpinorField* given) {
   // Vectors of a finer level are near-null here too, but for what its blocks have cut.
   const int steps = known == p.vectors ? std::max(1, parameters_.relaxations / 5) : parameters_.relaxations;
   through(*relaxation(n, Method::mr, steps, parameters_.width), raw);
+  separate(n);
 }
 
 void Multigrid::build_coarse(std::size_t n) {
@@ -256,7 +257,6 @@ void Multigrid::separate(std::size_t n) {
 
 /// A round of adaptation: the cycle takes the place of relaxation, from the finest level to the coarsest.
 void Multigrid::improve(std::size_t n) {
-  separate(n);
   SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
   through(*cycle(n, parameters_.width), v);
   separate(n);  // where one mode is by far the lowest, a cycle leaves little else of all of them
