@@ -69,7 +69,7 @@ TEST(Weighing, TakesMultigridForManyIterationsAndManyColumnsAlone) {
   EXPECT_GT(corners.setup, cost.setup);
   EXPECT_GT(corners.solve, cost.solve);
   const auto pays = [&](double iterations, int columns, int at = Weighing::first_estimate) {
-    const Weighing w{cost, columns, Reduction::symmetric, Method::bicgstab, true};
+    const Weighing w{cost, columns, Method::bicgstab, true};
     return w.pays(at, std::pow(1e-10, at / iterations), 1e-10, 1);
   };
   EXPECT_TRUE(pays(1200, 12));

@@ -120,6 +120,7 @@ class OnAllSites final : public EvenOddSystem {
   const LinearOperator& full() const override { return m_; }
   const LinearOperator& reduced() const override { return m_; }
   void prepare(SpinorField& reduced, const SpinorField& b) const override { reduced.copy_from(b); }
+  void source(SpinorField& b, const SpinorField& reduced) const override { b.copy_from(reduced); }
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField&) const override {
     x.copy_from(reduced);
   }

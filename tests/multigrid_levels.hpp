@@ -37,6 +37,23 @@ inline SpinorField keep_noise(Transfer& t, unsigned long long counter) {
   return v;
 }
 
+/// P and P^+ of fields of even sites are those of all sites, the odd ones left out or zero.
+inline void expect_even_alone(const Transfer& t, double limit) {
+  SpinorField coarse = t.coarse_field(5), again = coarse.like(), fine = t.fine_field(5);
+  SpinorField even(fine.domain_pointer(), fine.precision(), Subset::even, 5, fine.components(), fine.slices()),
+      half = even.like();
+  fill(coarse, 12);
+  t.prolong(fine, coarse);
+  t.prolong(even, coarse);
+  half.copy_half(Parity::even, fine);
+  EXPECT_LE(distance(half, even), limit);
+  fine.fill(0);
+  fine.copy_half(Parity::even, even);
+  t.restrict_to(coarse, fine);
+  t.restrict_to(again, even);
+  EXPECT_LE(distance(coarse, again), limit);
+}
+
 /// P^+ P = 1, (1 - P P^+) v = 0, and that P commutes with gamma_5.
 inline void expect_projector(const Transfer& t, const SpinorField& v, const BasisInfo& basis, double limit) {
   SpinorField coarse = t.coarse_field(5), again = coarse.like(), fine = t.fine_field(5), kept = t.fine_field(v.rhs());
@@ -54,6 +71,7 @@ inline void expect_projector(const Transfer& t, const SpinorField& v, const Basi
   const dense::Vectors turned = dense::gamma5(dense::get(fine, basis));
   t.prolong(fine, again);
   EXPECT_LE(deviation(dense::get(fine, basis), turned, fine.domain().communicator()), limit);
+  expect_even_alone(t, limit);
 }
 
 /// C(a, b)^+ = gamma_5 C(b, a) gamma_5.
@@ -94,6 +112,11 @@ inline void expect_product(const Transfer& t, const LinearOperator& fine, const 
   EXPECT_LE(distance(prepared, even), 10 * limit);
   coarse.reconstruct(y, unknown, z);
   EXPECT_LE(distance(x, y), 10 * limit);
+  coarse.source(even, unknown);
+  z.fill(0);
+  on_all ? z.copy_from(even) : z.copy_half(Parity::even, even);
+  coarse.prepare(prepared, z);
+  EXPECT_LE(distance(unknown, prepared), 10 * limit);
 
   if (DirectSolve::unknowns(coarse.reduced()) > most_unknowns || coarse.domain()->lattice().parts() > 1) {
     EXPECT_THROW(DirectSolve{coarse.reduced()}, UsageError);

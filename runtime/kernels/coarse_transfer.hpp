@@ -211,12 +211,12 @@ struct ProlongRows : PanelBody<Codec> {
   static QUARKSMITH_INLINE void numbers(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
     const int n = index % spinor_numbers, slice = index / spinor_numbers % b.slices;
-    const int together = index / (spinor_numbers * b.slices), groups = (b.block_sites + item_sites - 1) / item_sites;
+    const int together = index / (spinor_numbers * b.slices), groups = (b.sites + item_sites - 1) / item_sites;
     const int block = together / groups, begin = together % groups * item_sites, chirality = n / chiral_numbers;
     const Stored* panel[item_sites];
     QUARKSMITH_UNROLL
     for (int s = 0; s < item_sites; ++s) {  // a site that is not there counts as the last one
-      const int inside = begin + s < b.block_sites ? begin + s : b.block_sites - 1;
+      const int inside = begin + s < b.sites ? begin + s : b.sites - 1;
       const long long site = static_cast<long long>(block) * b.block_sites + inside;
       panel[s] = panel_of<Stored>(b) + ((site * b.slices + slice) * spinor_numbers + n) * 2 * b.rows;
     }
@@ -245,7 +245,7 @@ struct ProlongRows : PanelBody<Codec> {
     }
     QUARKSMITH_UNROLL
     for (int s = 0; s < item_sites; ++s) {
-      if (begin + s >= b.block_sites) continue;
+      if (begin + s >= b.sites) continue;
       QUARKSMITH_UNROLL
       for (int c = 0; c < C; ++c) {
         T* const to =
@@ -264,7 +264,7 @@ struct ProlongRows : PanelBody<Codec> {
       const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
       Coarse<C> coarse;
       coarse.load(a, b, index, first, (b.rows + panel_lanes<T> - 1) / panel_lanes<T>);
-      for (int s = 0; s < b.block_sites; ++s)
+      for (int s = 0; s < b.sites; ++s)
         for (int slice = 0; slice < b.slices; ++slice)
           for (int chirality = 0; chirality < 2; ++chirality)
             add_up(a, b, coarse, first, slice, chirality, static_cast<long long>(index) * b.block_sites + s);

@@ -9,7 +9,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// Near-null vectors of a chirality of a block: what a thread keeps of the record.
 struct VectorTiles {
-  int block, chirality, block_sites, slices, tiles, face;
+  int block, chirality, block_sites, sites, slices, tiles, face;
   long long step;  ///< threads of a step
   Tile* first;
   const float* scale;
@@ -19,15 +19,18 @@ struct VectorTiles {
       : block(block_),
         chirality(chirality_),
         block_sites(b.block_sites),
+        sites(b.faces != nullptr ? b.block_sites : b.sites),
         slices(b.slices),
         tiles(b.rows / tile_size),
         face(b.face),
         step(tiles * warp_size),
-        first(reinterpret_cast<Tile*>(b.packed) + (2LL * block_ + chirality_) * steps() * step),
+        first(reinterpret_cast<Tile*>(b.packed) + (2LL * block_ + chirality_) * steps_of(block_sites) * step),
         scale(b.scale + (2 * block_ + chirality_) * b.rows),
         faces(b.faces) {}
 
-  QUARKSMITH_INLINE int steps() const { return tile_steps(block_sites * slices * chiral_numbers); }
+  QUARKSMITH_INLINE int steps_of(int some) const { return tile_steps(some * slices * chiral_numbers); }
+  /// Of the sites that count.
+  QUARKSMITH_INLINE int steps() const { return steps_of(sites); }
   /// Tiles of a step.
   QUARKSMITH_INLINE Tile* of(int n) const { return first + n * step; }
   QUARKSMITH_INLINE int inside_of(int place) const { return slices == 1 ? place : place / slices; }
@@ -42,7 +45,7 @@ struct VectorTiles {
   /// Whether the site of a pair of columns counts.
   QUARKSMITH_INLINE bool counts(int pair) const {
     const int inside = inside_of(pair / chiral_pairs);
-    return inside < block_sites && (faces == nullptr || (faces[inside] >> face & 1));
+    return inside < sites && (faces == nullptr || (faces[inside] >> face & 1));
   }
 };
 
@@ -185,7 +188,7 @@ struct ProlongTiles : TileBody<Codec, ProlongTiles<Codec>> {
       const int pair = 4 * step + at.pair();
       QUARKSMITH_UNROLL
       for (int m = 0; m < M; ++m)
-        if (pair / chiral_pairs < v.block_sites * v.slices && at.rhs(m) < a.columns)
+        if (pair / chiral_pairs < v.sites * v.slices && at.rhs(m) < a.columns)
           Two<T>{{T(sum[m][0]), T(sum[m][2]), T(sum[m][1]), T(sum[m][3])}}.store(
               v.template pair<T>(a.out, at.rhs(m), pair));
     }

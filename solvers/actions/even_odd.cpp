@@ -59,10 +59,11 @@ SpinorField GeneralEvenOdd::completed(const SpinorField& even, Dagger dagger) co
 
 void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) const {
   if (form_ != Reduction::symmetric) return ReducedOperator::multiply_term(out, in);
-  if (hopping_->has_term())
-    hopping_->apply_term(out, in, Parity::even);
-  else
-    Blas(out).scale(t_, in, out);
+  if (!hopping_->has_term()) return Blas(out).scale(t_, in, out);
+  if (hopping_->term().stands_alone()) return hopping_->apply_term(out, in, Parity::even);
+  SpinorField none = odd_.columns(0, in.rhs());
+  none.fill(0);
+  hopping_->apply_t(out, in, 0, none, Parity::even, Dagger::no);
 }
 
 /// Of the symmetric form y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.

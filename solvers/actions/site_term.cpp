@@ -144,13 +144,15 @@ void SiteTerm::set_inverse(Arguments& a, double factor, Dagger dagger) const {
   a.c.im = -epsilon_ * scale;
 }
 
+bool SiteTerm::stands_alone() const { return matrix_ || (stored_ && !twisted_); }
+
 void SiteTerm::set_alone(Arguments& a) const {
   if (matrix_) {
     a.b.re = 1;
     a.matrix = element(false, Dagger::no);
     return;
   }
-  if (!stored_ || twisted_) throw UsageError("a site term with a twisted mass has no kernel of its own");
+  if (!stands_alone()) throw UsageError("a site term with a twisted mass has no kernel of its own");
   a.term = stored_->term().operand();
   a.b.re = stored_->term().scale();
 }

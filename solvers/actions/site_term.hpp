@@ -34,6 +34,8 @@ class SiteTerm {
   void set(Arguments& a, double factor, Dagger dagger) const;
   /// Makes a.b such that an epilogue applies factor T^-1 or its conjugate. \throws UsageError T is singular.
   void set_inverse(Arguments& a, double factor, Dagger dagger) const;
+  /// Whether a kernel of T^-1 alone applies T, too.
+  bool stands_alone() const;
   /// Makes a.b such that a kernel of T^-1 alone applies T. \throws UsageError there is no such kernel: a twisted mass.
   void set_alone(Arguments& a) const;
   /// Sum over the sites of a parity of log |det T|, with all flavours. \param sites of a parity.

@@ -121,7 +121,7 @@ CycleOperators FermionOperator::cycles() {
   };
   CycleOperators all;
   all.plain = all.conjugate = of(p.single ? *p.single : *iterated.dirac, iterated);
-  all.form = all.smoothing = form;
+  all.smoothing = form;
   if (form == Reduction::none && parameters_.action.has_even_odd()) all.smoothing = Reduction::symmetric;
   all.iterated = &iterated.matrix();
   all.basis = &p.links.basis();

@@ -24,31 +24,22 @@ class MovingMultigrid::Cycle final : public Preconditioner {
   Cycle(MovingMultigrid& owner, bool adjoint) : owner_(&owner), adjoint_(adjoint) {}
 
   void apply(SpinorField& out, const SpinorField& in, int width) override {
+    if (!adjoint_) return owner_->multigrid_->apply(out, in, width);
     const CycleOperators& a = owner_->present_;
-    const CycleOperator& one = adjoint_ ? a.conjugate : a.plain;
-    Multigrid& multigrid = adjoint_ && owner_->conjugate_ ? *owner_->conjugate_ : *owner_->multigrid_;
+    const ReducedOperator* const symmetric = a.conjugate.symmetric;
+    Multigrid& multigrid = owner_->conjugate_ ? *owner_->conjugate_ : *owner_->multigrid_;
     if (!work_ || work_->rhs() < width || &work_->precision() != &in.precision() || work_->subset() != in.subset())
       make_room(in, width);
     SpinorField to = out.columns(0, width), b = work_->columns(0, width);
-    const SpinorField from = in.columns(0, width);
-    if (adjoint_)
-      owner_->gamma5_->turn(b, from, Dagger::no);
-    else if (one.symmetric != nullptr)
-      one.symmetric->multiply_term(b, from);
-    else
-      b.copy_from(from);
-    if (a.form == Reduction::none) {
+    owner_->gamma5_->turn(b, in.columns(0, width), Dagger::no);
+    if (symmetric == nullptr) {
       multigrid.apply(to, b, width);
     } else {
       SpinorField source = source_->columns(0, width), solution = solution_->columns(0, width);
       source.copy_half(Parity::even, b);
       multigrid.apply(solution, source, width);
-      to.copy_half(Parity::even, solution);
-    }
-    if (!adjoint_) return;
-    if (one.symmetric != nullptr) {
-      b.copy_from(to);
-      one.symmetric->multiply_term(to, b);
+      b.copy_half(Parity::even, solution);
+      symmetric->multiply_term(to, b);
     }
     owner_->gamma5_->turn(to, to, Dagger::yes);
   }
@@ -58,7 +49,7 @@ class MovingMultigrid::Cycle final : public Preconditioner {
   void make_room(const SpinorField& in, int width) {
     const CycleOperators& a = owner_->present_;
     work_.emplace(a.iterated->field(width));
-    if (a.form == Reduction::none) return;
+    if (a.conjugate.symmetric == nullptr) return;
     source_.emplace(
         SpinorField(in.domain_pointer(), in.precision(), Subset::full, width, in.components(), in.slices()));
     solution_.emplace(source_->like());
@@ -120,21 +111,8 @@ void MovingMultigrid::make_conjugate() {
   conjugate_ = make(&CycleOperators::conjugate, multigrid_->parameters(), &begin);
 }
 
-void MovingMultigrid::require_term() const {
-  if (present_.plain.symmetric == nullptr) return;
-  SpinorField v = present_.iterated->field(1), w = v.like();
-  v.fill(0);
-  try {
-    present_.plain.symmetric->multiply_term(w, v);
-  } catch (const UsageError&) {
-    throw UsageError(
-        "solver multigrid with the symmetric even-odd form of a twisted mass; use even_odd = \"asymmetric\"");
-  }
-}
-
 void MovingMultigrid::set_up() {
   const LinearOperator& m = present_.plain.dirac->matrix();
-  require_term();
   if (!(gamma5_deviation(m, present_.conjugate.dirac->matrix(), *present_.basis) <= 1e-4))
     throw UsageError(
         "solver multigrid needs M^+ = gamma_5 M gamma_5, or that with the sign of a parameter changed; use auto or cg");

@@ -21,7 +21,6 @@ struct CycleOperator {
 /// Both, and what they have in common.
 struct CycleOperators {
   CycleOperator plain, conjugate;            ///< often the same
-  Reduction form = Reduction::none;          ///< in which solves iterate
   Reduction smoothing = Reduction::none;     ///< in which cycles smooth
   const LinearOperator* iterated = nullptr;  ///< in the precision of iterations
   const BasisInfo* basis = nullptr;
@@ -29,9 +28,9 @@ struct CycleOperators {
 
 /// A preconditioner of M, or of its even-odd form, and of its conjugate, whose links move.
 ///
-/// Cycles are those of M on all sites: A^-1 b is what M^-1 makes of a source on the even sites alone (T_ee b where A is
-/// of the symmetric form), on these. M^+ = gamma_5 M' gamma_5, so that cycles of M' serve the conjugate: those of M
-/// where M' is that, else of the same near-null vectors, for M' = M(-mu) differs from M by what commutes with P. When
+/// M^+ = gamma_5 M' gamma_5, so that cycles of M' serve the conjugate: those of M where M' is that, else of the same
+/// near-null vectors, for M' = M(-mu) differs from M by what commutes with P. A symmetric form A = T^-1 S with S^+ =
+/// gamma_5 S' gamma_5 has (A^+)^-1 = T' gamma_5 S'^-1 gamma_5, and S'^-1 is what M'^-1 makes of sources on even sites. When
 /// the links have moved the finest level is always that of the new ones; coarse operators, and near-null vectors by a
 /// round of adaptation, are made anew as soon as the iterations that they cost by being old, over those of the first
 /// solve, have come to what this takes. What a solve gives does not depend on it but within its tolerance.
@@ -66,8 +65,6 @@ class MovingMultigrid {
   std::unique_ptr<Multigrid> make(const CycleOperator CycleOperators::*of, const MultigridParameters& parameters,
                                   const NearNullVectors* begin) const;
   Multigrid::MakeSystem system(const CycleOperator CycleOperators::*of) const;
-  /// \throws UsageError a symmetric form has no kernel that multiplies by T.
-  void require_term() const;
   void set_up();
   void make_conjugate();
 

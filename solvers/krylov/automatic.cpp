@@ -67,7 +67,7 @@ void Solver::Parts::weigh() {
         settings.multigrid.value_or(multigrid_for(domain->lattice(), exact().matrix().slices()));
     const MultigridCost cost = cost_of(chosen, domain->lattice(), exact().matrix().flops(),
                                        domain->device().asynchronous(), exact().matrix().turns_corners());
-    weighing_.emplace(Weighing{cost, settings.sources, settings.reduction, settings.method, falls_back});
+    weighing_.emplace(Weighing{cost, settings.sources, settings.method, falls_back});
   } catch (const UsageError&) {  // the lattice has no blocks
   }
 }
@@ -78,8 +78,6 @@ void Solver::Parts::take_multigrid(int iterations) {
         fmt::format("auto: takes multigrid for the {} right-hand sides that are left, since {} iterations of "
                     "{} were not enough for one",
                     weighing_->left, iterations, name_of(settings.method)));
-  cycle_form_ = settings.reduction;
-  settings.reduction = Reduction::none;
   settings.method = Method::multigrid;
   falls_back = false;
   capacity_ = 0;  // work space is made anew
@@ -87,7 +85,6 @@ void Solver::Parts::take_multigrid(int iterations) {
 
 void Solver::Parts::leave_multigrid(const std::string& why) {
   if (settings.tell) settings.tell(fmt::format("auto: goes on with {}: {}", name_of(weighing_->method), why));
-  settings.reduction = weighing_->reduction;
   settings.method = weighing_->method;
   settings.parameters.given = nullptr;
   falls_back = weighing_->falls_back;

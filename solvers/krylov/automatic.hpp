@@ -26,7 +26,6 @@ MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& latt
 struct Weighing {
   MultigridCost cost;
   int left;             ///< right-hand sides that are to come, with those under way
-  Reduction reduction;  ///< of BiCGstab
   Method method;        ///< BiCGstab's
   bool falls_back;
 

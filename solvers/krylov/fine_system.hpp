@@ -11,11 +11,15 @@ namespace quarksmith {
 class FineSystem final : public EvenOddSystem {
  public:
   /// \param dirac outlives this. \param rhs right-hand sides at most.
-  FineSystem(const DiracOperator& dirac, Reduction reduction, int rhs) : system_(dirac, reduction, rhs) {}
+  FineSystem(const DiracOperator& dirac, Reduction reduction, int rhs)
+      : system_(dirac, reduction, rhs), divided_(reduction == Reduction::symmetric) {}
   const LinearOperator& full() const override { return system_.matrix(); }
   const LinearOperator& reduced() const override { return system_.a(); }
   void prepare(SpinorField& reduced, const SpinorField& b) const override {
     system_.even_odd() ? system_.even_odd()->prepare(reduced, b) : reduced.copy_from(b);
+  }
+  void source(SpinorField& b, const SpinorField& reduced) const override {
+    divided_ ? system_.even_odd()->multiply_term(b, reduced) : b.copy_from(reduced);
   }
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override {
     system_.even_odd() ? system_.even_odd()->reconstruct(x, reduced, b) : x.copy_from(reduced);
@@ -23,6 +27,7 @@ class FineSystem final : public EvenOddSystem {
 
  private:
   SystemOperator system_;
+  bool divided_;  ///< by T
 };
 
 }  // namespace quarksmith

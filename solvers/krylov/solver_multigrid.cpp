@@ -17,7 +17,7 @@ void Solver::Parts::make_multigrid(int rhs) {
       if (settings.options.observer) settings.options.observer(0, 1);
     };
     multigrid_ = std::make_unique<Multigrid>(
-        [this](const PrecisionInfo& p, int n) { return std::make_unique<FineSystem>(dirac(p), cycle_form_, n); },
+        [this](const PrecisionInfo& p, int n) { return std::make_unique<FineSystem>(dirac(p), settings.reduction, n); },
         links.basis(), chosen, *precision.inner, settings.near_null.get(), look);
     if (settings.tell)
       settings.tell(fmt::format(

@@ -103,7 +103,6 @@ struct Solver::Parts {
   std::unique_ptr<DiracOperator> exact_;       ///< null where that in double is exact
   std::unique_ptr<DiracOperator> part_alone_;  ///< of a Schwarz preconditioner
   std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
-  Reduction cycle_form_ = Reduction::none;  ///< in which cycles of multigrid smooth
   std::unique_ptr<Multigrid> multigrid_;
   std::optional<Weighing> weighing_;    ///< of Method::automatic, where multigrid could take its place
   int capacity_ = 0;                    ///< right-hand sides for which there is work space

@@ -141,6 +141,10 @@ void CoarseOperator::prepare(SpinorField& reduced, const SpinorField& b) const {
   parts_[0].inverse.apply(reduced, 0, nullptr, 1, even);
 }
 
+void CoarseOperator::source(SpinorField& b, const SpinorField& reduced) const {
+  parts_[0].matrices.own.apply(b, 0, nullptr, 1, reduced);
+}
+
 void CoarseOperator::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
   if (product_.subset() == Subset::full) return x.copy_from(reduced);
   SpinorField odd = odd_->columns(0, b.rhs());

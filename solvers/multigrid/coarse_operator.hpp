@@ -40,6 +40,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   /// site; else 1 + X^-1 C on all sites.
   const LinearOperator& reduced() const override;
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
+  void source(SpinorField& b, const SpinorField& reduced) const override;
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
 
  private:

@@ -64,7 +64,7 @@ Cycle::Cycle(const EvenOddSystem& system, const Transfer& transfer, std::unique_
       smoother_(std::move(smoother)),
       coarse_b_(transfer.coarse_field(rhs)),
       coarse_x_(coarse_b_.like()),
-      r_(transfer.fine_field(rhs)),
+      r_(system.reduced().field(rhs)),
       x_(r_.like()),
       blas_(r_) {
   transfer.reserve(rhs);
@@ -74,10 +74,11 @@ void Cycle::apply(SpinorField& out, const SpinorField& in, int width) {
   SpinorField b = coarse_b_.columns(0, width), c = coarse_x_.columns(0, width), r = r_.columns(0, width),
               x = x_.columns(0, width), sum = out.columns(0, width);
   const SpinorField given = in.columns(0, width);
-  transfer_->restrict_to(b, given);
+  system_->source(r, given);
+  transfer_->restrict_to(b, r);
   coarse_->apply(c, b, width);
   transfer_->prolong(x, c);
-  system_->full().apply(r, x, Dagger::no);
+  system_->reduced().apply(r, x, Dagger::no);
   blas_.axpby(1, given, -1, r);
   smoother_->apply(sum, r, width);
   blas_.axpby(1, x, 1, sum);

@@ -44,10 +44,11 @@ class EvenOddSolve final : public Preconditioner {
   SpinorField b_, x_;
 };
 
-/// x = P C^-1 P^+ b; x += S (b - M x): a correction of the coarse level, then the smoother S.
+/// On the even-odd form A, whose systems are those of M with a source b on even sites alone: x = P C^-1 P^+ b there, then
+/// x += S (r - A x). What M leaves on odd sites is zero before and after, so that P and P^+ need no numbers of these.
 class Cycle final : public Preconditioner {
  public:
-  /// \param system,transfer outlive this. \param coarse approximate inverse on the coarse level.
+  /// \param system,transfer outlive this. \param coarse approximate inverse on the coarse level. \param smoother S
   Cycle(const EvenOddSystem& system, const Transfer& transfer, std::unique_ptr<Preconditioner> coarse,
         std::unique_ptr<Preconditioner> smoother, int rhs);
   void apply(SpinorField& out, const SpinorField& in, int width) override;

@@ -12,8 +12,10 @@ class EvenOddSystem {
   virtual ~EvenOddSystem() = default;
   virtual const LinearOperator& full() const = 0;
   virtual const LinearOperator& reduced() const = 0;
-  /// Right-hand side of the reduced system; solution of M x = b from that of the reduced one.
+  /// Right-hand side of the reduced system; the b on its sites, zero on others, of which that is the right-hand side;
+  /// solution of M x = b from that of the reduced one.
   virtual void prepare(SpinorField& reduced, const SpinorField& b) const = 0;
+  virtual void source(SpinorField& b, const SpinorField& reduced) const = 0;
   virtual void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const = 0;
 };
 

@@ -95,6 +95,7 @@ double Multigrid::applications(Refresh refresh) const {
 }
 
 void Multigrid::follow(MakeSystem make, Refresh refresh) {
+  paths_.clear();
   cycle_.reset();
   rhs_ = 0;
   make_ = std::move(make);
@@ -130,29 +131,30 @@ const EvenOddSystem& Multigrid::system(std::size_t level) const {
 /// Steps of a method on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
 std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method method, int steps, int rhs) const {
   const LinearOperator& a = (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
-  return std::make_unique<EvenOddSolve>(
-      system(level), steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision()), rhs);
+  return steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision());
 }
 
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
   const EvenOddSystem& last = *levels_.back()->coarse;
   int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
   if (steps == 0 && DirectSolve::unknowns(last.reduced()) > most_unknowns) steps = steps_without_inverse;
-  std::shared_ptr<Preconditioner> k;
-  if (steps == 0)
-    k = levels_.back()->direct(rhs);
-  else
-    k = steps_of(parameters_.coarsest, last.reduced(), steps, rhs);
-  return std::make_unique<EvenOddSolve>(last, std::move(k), rhs);
+  if (steps > 0) return whole(levels_.size(), steps_of(parameters_.coarsest, last.reduced(), steps, rhs), rhs);
+  return std::make_unique<EvenOddSolve>(last, levels_.back()->direct(rhs), rhs);
+}
+
+std::unique_ptr<Preconditioner> Multigrid::whole(std::size_t level, std::unique_ptr<Preconditioner> reduced,
+                                                 int rhs) const {
+  return std::make_unique<EvenOddSolve>(system(level), std::move(reduced), rhs);
 }
 
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
-  std::unique_ptr<Preconditioner> coarse =
-      level + 1 == levels_.size() ? coarsest(rhs)
-                                  : steps_of(Method::gcr, system(level + 1).full(),
-                                             parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
+  const auto below = [&] {
+    return steps_of(Method::gcr, system(level + 1).reduced(), parameters_.levels[level].coarse_steps, rhs,
+                    cycle(level + 1, rhs));
+  };
   return std::make_unique<Cycle>(
-      system(level), levels_[level]->transfer, std::move(coarse),
+      system(level), levels_[level]->transfer,
+      level + 1 == levels_.size() ? coarsest(rhs) : whole(level + 1, below(), rhs),
       relaxation(level, parameters_.levels[level].smoother, parameters_.levels[level].smoother_steps, rhs), rhs);
 }
 
@@ -216,7 +218,7 @@ void Multigrid::begin(std::size_t n, const SpinorField* given) {
   SpinorField raw = v.columns(ready, p.vectors - ready);
   // Vectors of a finer level are near-null here too, but for what its blocks have cut.
   const int steps = known == p.vectors ? std::max(1, parameters_.relaxations / 5) : parameters_.relaxations;
-  through(*relaxation(n, Method::mr, steps, parameters_.width), raw);
+  through(*whole(n, relaxation(n, Method::mr, steps, parameters_.width), parameters_.width), raw);
   separate(n);
 }
 
@@ -258,13 +260,13 @@ void Multigrid::separate(std::size_t n) {
 /// A round of adaptation: the cycle takes the place of relaxation, from the finest level to the coarsest.
 void Multigrid::improve(std::size_t n) {
   SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
-  through(*cycle(n, parameters_.width), v);
+  through(*whole(n, cycle(n, parameters_.width), parameters_.width), v);
   separate(n);  // where one mode is by far the lowest, a cycle leaves little else of all of them
   build(n, true);
 }
 
 double Multigrid::factor() {
-  const LinearOperator& a = system(0).full();
+  const LinearOperator& a = system(0).reduced();
   const std::unique_ptr<Preconditioner> k = cycle(0, 1);
   MethodParameters parameters;
   parameters.restart = first_steps + factor_steps;
@@ -285,26 +287,49 @@ double Multigrid::factor() {
 
 void Multigrid::reserve(int rhs) {
   if (rhs_ >= rhs) return;
+  paths_.clear();
   cycle_.reset();
   make_systems(std::max(rhs, parameters_.width));
   for (auto& level : levels_) level->coarse->reserve(rhs);
   cycle_ = cycle(0, rhs);
-  const LinearOperator& a = system(0).full();
-  if (&a.precision() != outer_) {
-    convert_ = std::make_unique<Converter>(a, a.precision(), *outer_, rhs);
-    in_.emplace(a.field(rhs));
-    out_.emplace(a.field(rhs));
-  }
   rhs_ = rhs;
+}
+
+/// A preconditioner between conversions of its fields.
+class Multigrid::Converted final : public Preconditioner {
+ public:
+  Converted(std::shared_ptr<Preconditioner> k, const LinearOperator& a, const PrecisionInfo& outer, int rhs)
+      : k_(std::move(k)), convert_(a, a.precision(), outer, rhs), in_(a.field(rhs)), out_(in_.like()) {}
+  void apply(SpinorField& out, const SpinorField& in, int width) override {
+    SpinorField low = in_.columns(0, width), result = out_.columns(0, width), to = out.columns(0, width);
+    convert_(in.columns(0, width), low);
+    k_->apply(result, low, width);
+    convert_(result, to);
+  }
+  int applications() const override { return k_->applications(); }
+
+ private:
+  std::shared_ptr<Preconditioner> k_;
+  Converter convert_;
+  SpinorField in_, out_;
+};
+
+/// The cycle for fields of the even-odd form, or of all sites.
+Preconditioner& Multigrid::path(Subset subset) {
+  std::shared_ptr<Preconditioner>& made = paths_[subset];
+  if (made) return *made;
+  const EvenOddSystem& fine = system(0);
+  const bool reduced = subset == fine.reduced().subset();
+  const LinearOperator& a = reduced ? fine.reduced() : fine.full();
+  made = cycle_;
+  if (!reduced) made = std::make_shared<EvenOddSolve>(fine, cycle_, rhs_);
+  if (&a.precision() != outer_) made = std::make_shared<Converted>(made, a, *outer_, rhs_);
+  return *made;
 }
 
 void Multigrid::apply(SpinorField& out, const SpinorField& in, int width) {
   reserve(width);
-  if (!convert_) return cycle_->apply(out, in, width);
-  SpinorField low = in_->columns(0, width), result = out_->columns(0, width), to = out.columns(0, width);
-  (*convert_)(in.columns(0, width), low);
-  cycle_->apply(result, low, width);
-  (*convert_)(result, to);
+  path(in.subset()).apply(out, in, width);
 }
 
 std::vector<CyclePart> Multigrid::parts(int rhs) {
@@ -320,17 +345,18 @@ std::vector<CyclePart> Multigrid::parts(int rhs) {
     const auto add = [&](std::string_view what, double bytes, std::function<void()> run) {
       all.push_back({static_cast<int>(n), what, bytes, std::move(run)});
     };
-    const auto apply = [=](std::shared_ptr<Preconditioner> k) { return [=] { k->apply(*out, *in, rhs); }; };
+    const auto apply = [=](std::shared_ptr<Preconditioner> k) { return [=] { k->apply(*half_out, *half_in, rhs); }; };
     add("operator", n > 0 ? levels_[n - 1]->coarse->bytes(rhs) : 0, [=, &s] { s.full().apply(*out, *in, Dagger::no); });
     add("even-odd", 0, [=, &s] { s.reduced().apply(*half_out, *half_in, Dagger::no); });
     if (n == levels_.size()) {
-      add("coarsest", 0, apply(coarsest(rhs)));
+      add("coarsest", 0, [=, k = std::shared_ptr<Preconditioner>(coarsest(rhs))] { k->apply(*out, *in, rhs); });
       continue;
     }
     const Transfer& t = levels_[n]->transfer;
     const auto below = std::make_shared<SpinorField>(t.coarse_field(rhs));
-    add("restrict", t.bytes(rhs), [=, &t] { t.restrict_to(*below, *in); });
-    add("prolong", t.bytes(rhs), [=, &t] { t.prolong(*out, *below); });
+    const double bytes = t.bytes(rhs, s.reduced().subset());
+    add("restrict", bytes, [=, &t] { t.restrict_to(*below, *half_in); });
+    add("prolong", bytes, [=, &t] { t.prolong(*half_out, *below); });
     const MultigridLevel& p = parameters_.levels[n];
     add("smoother", 0, apply(relaxation(n, p.smoother, p.smoother_steps, rhs)));
     add("cycle", 0, apply(cycle(n, rhs)));

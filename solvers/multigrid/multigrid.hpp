@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "solvers/krylov/preconditioner.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
@@ -33,7 +34,7 @@ struct CyclePart {
   std::function<void()> run;
 };
 
-/// An approximate inverse of M: near-null vectors are made, and improved by the cycle that they give, until it
+/// An approximate inverse of M, or of its even-odd form: near-null vectors are made, and improved by the cycle that they give, until it
 /// converges no faster.
 class Multigrid final : public Preconditioner {
  public:
@@ -50,6 +51,7 @@ class Multigrid final : public Preconditioner {
 
   /// Work space for so many right-hand sides.
   void reserve(int rhs);
+  /// M^-1 of fields of all sites, that of the even-odd form of others.
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override;
 
@@ -75,13 +77,17 @@ class Multigrid final : public Preconditioner {
 
  private:
   struct Level;
+  class Converted;
 
   void make_systems(int rhs);
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
   std::unique_ptr<Preconditioner> relaxation(std::size_t level, Method method, int steps, int rhs) const;
   std::unique_ptr<Preconditioner> coarsest(int rhs) const;
+  /// An approximate inverse on all sites from one of the even-odd form.
+  std::unique_ptr<Preconditioner> whole(std::size_t level, std::unique_ptr<Preconditioner> reduced, int rhs) const;
   std::unique_ptr<Preconditioner> cycle(std::size_t level, int rhs) const;
+  Preconditioner& path(Subset subset);
   SpinorField& room(std::size_t level);
   void begin(std::size_t level, const SpinorField* given = nullptr);
   void build_coarse(std::size_t level);
@@ -99,9 +105,8 @@ class Multigrid final : public Preconditioner {
   const PrecisionInfo* outer_;
   std::unique_ptr<EvenOddSystem> fine_, smooth_;  ///< the second in the smoother's precision, if that is another
   std::vector<std::unique_ptr<Level>> levels_;
-  std::unique_ptr<Preconditioner> cycle_;
-  std::unique_ptr<Converter> convert_;
-  std::optional<SpinorField> in_, out_;
+  std::shared_ptr<Preconditioner> cycle_;  ///< on the even-odd form
+  std::map<Subset, std::shared_ptr<Preconditioner>> paths_;
   std::optional<SpinorField> kept_;  ///< the near-null vectors of the finest level, restricted: they are in its span
   int rhs_ = 0, rounds_ = 0;
   std::vector<double> factors_;

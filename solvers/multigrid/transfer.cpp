@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -68,6 +70,21 @@ void Transfer::number_blocks() {
   if (lattice.parts() > coarse.parts()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
 }
 
+/// Whether the first half of the sites of every block are even.
+bool Transfer::even_first() const {
+  return std::ranges::all_of(block_, [](int length) { return length % 2 == 0; });
+}
+
+/// Of a site in its block: even ones first where all blocks have as many.
+int Transfer::number_in_block(const Coordinates& inside) const {
+  int number = 0, sum = 0;
+  for (int mu = directions - 1; mu >= 0; --mu) {
+    number = number * block_[mu] + inside[mu];
+    sum += inside[mu];
+  }
+  return even_first() ? sum % 2 * (block_sites_ / 2) + number / 2 : number;
+}
+
 /// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
 std::vector<int> Transfer::places_in_blocks() {
   const SpinorField like = fine_field(1);
@@ -78,12 +95,13 @@ std::vector<int> Transfer::places_in_blocks() {
   std::vector<int> place(static_cast<std::size_t>(lane_blocks_) * like.lanes());
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
-    int block_number = 0, inside = 0;
+    int block_number = 0;
+    Coordinates inside;
     for (int mu = directions - 1; mu >= 0; --mu) {
       block_number = block_number * extent_[mu] + x[mu] / block_[mu];
-      inside = inside * block_[mu] + x[mu] % block_[mu];
+      inside[mu] = x[mu] % block_[mu];
     }
-    const int number = block_number * block_sites_ + inside;
+    const int number = block_number * block_sites_ + number_in_block(inside);
     const auto [block, lane] = layout.position(x);
     for (int copy = lane; copy < like.lanes(); copy += boxes)
       place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] =
@@ -94,10 +112,12 @@ std::vector<int> Transfer::places_in_blocks() {
 
 /// Of all sites of a block in one direction.
 std::vector<int> Transfer::coordinates_in_blocks(int mu) const {
-  std::vector<int> all;
-  int apart = 1;
-  for (int nu = 0; nu < mu; ++nu) apart *= block_[nu];
-  for (int s = 0; s < block_sites_; ++s) all.push_back(s / apart % block_[mu]);
+  std::vector<int> all(static_cast<std::size_t>(block_sites_));
+  Coordinates x;
+  for (x[3] = 0; x[3] < block_[3]; ++x[3])
+    for (x[2] = 0; x[2] < block_[2]; ++x[2])
+      for (x[1] = 0; x[1] < block_[1]; ++x[1])
+        for (x[0] = 0; x[0] < block_[0]; ++x[0]) all[static_cast<std::size_t>(number_in_block(x))] = x[mu];
   return all;
 }
 
@@ -141,27 +161,28 @@ std::vector<unsigned> Transfer::faces() const {
   return bits;
 }
 
-/// \param face all sites, or those of sites_at.
-void Transfer::make_view(View& view, std::optional<int> face) const {
+/// \param count the first of the sites of a block; \param face or those of sites_at.
+/// \param lane_blocks of a slice of fields.
+void Transfer::make_view(View& view, int count, int lane_blocks, std::optional<int> face) const {
   const auto& device = fine_->device_pointer();
   std::vector<int> sites;
   if (face) sites = sites_at(*face);
-  if (in_tiles()) sites = steps_of(sites);
-  const int count = static_cast<int>(sites.size());
+  if (face && in_tiles()) sites = steps_of(sites);
+  view.count = face ? static_cast<int>(sites.size()) : count;
   sites.push_back(0);  // kernels look one further
   if (face) view.sites = on_device(device, sites);
   const BlockVectors record{.coarse = places_of(coarse_field(1)),
                             .slices = slices_,
                             .block_sites = block_sites_,
                             .rows = rows_,
-                            .lane_blocks = lane_blocks_,
+                            .lane_blocks = lane_blocks,
                             .place = static_cast<const int*>(place_.data()),
                             .coarse_first = static_cast<const int*>(coarse_first_.data()),
                             .panel = panel_.data(),
                             .packed = static_cast<short*>(packed_.data()),
                             .scale = static_cast<float*>(scale_.data()),
                             .site = static_cast<const int*>(view.sites.data()),
-                            .sites = face ? count : block_sites_,
+                            .sites = view.count,
                             .faces = static_cast<const unsigned*>(face ? faces_.data() : nullptr),
                             .face = face.value_or(0),
                             .odd = static_cast<const unsigned char*>(odd_.data()),
@@ -170,8 +191,13 @@ void Transfer::make_view(View& view, std::optional<int> face) const {
 }
 
 void Transfer::make_views() {
-  make_view(all_, {});
+  make_view(all_, block_sites_, lane_blocks_);
+  make_view(even_, even_first() ? block_sites_ / 2 : block_sites_, lane_blocks_ / 2);
   some_ = {};
+}
+
+const Transfer::View& Transfer::view_of(const SpinorField& fine) const {
+  return fine.subset() == Subset::full ? all_ : even_;
 }
 
 Transfer::Blocks::Blocks(const Transfer& t, int rhs) : rhs_(rhs) {
@@ -214,25 +240,25 @@ void Transfer::look_up(bool packed) {
   prolong_ = &kernel(packed ? "prolong_packed" : "prolong");
 }
 
-void Transfer::reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out,
-                       int mask) const {
+void Transfer::reorder(const Kernel& kernel, const View& view, const SpinorField& field, const Operand& in,
+                       const Operand& out, int mask) const {
   Arguments a = field.arguments();
   a.skip = mask;
-  a.matrix = all_.record.data();
+  a.matrix = view.record.data();
   a.in = in;
   a.out = out;
   fine_->device().run(kernel, a);
 }
 
-void Transfer::to_blocks(Blocks& out, const SpinorField& in) const {
-  reorder(*to_blocks_, in, in.operand(), out.operand());
+void Transfer::to_blocks(const View& view, Blocks& out, const SpinorField& in) const {
+  reorder(*to_blocks_, view, in, in.operand(), out.operand());
 }
-void Transfer::from_blocks(SpinorField& out, const Blocks& in) const {
-  reorder(*from_blocks_, out, in.operand(), out.operand());
+void Transfer::from_blocks(const View& view, SpinorField& out, const Blocks& in) const {
+  reorder(*from_blocks_, view, out, in.operand(), out.operand());
 }
 
 void Transfer::alternate(SpinorField& v, int mask) const {
-  reorder(kernel("alternate_signs"), v, v.operand(), v.operand(), mask);
+  reorder(kernel("alternate_signs"), all_, v, v.operand(), v.operand(), mask);
 }
 
 void Transfer::run(const Kernel& kernel, const View& view, long long items, int columns,
@@ -245,12 +271,12 @@ void Transfer::run(const Kernel& kernel, const View& view, long long items, int 
   fine_->device().run(kernel, a);
 }
 
-void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
+void Transfer::prolong(const View& view, Blocks& fine, const SpinorField& coarse) const {
   const Device& device = fine_->device();
   const Operand copy = reads_copies() ? order_.gather(coarse.operand(), coarse.rhs()) : Operand{};
-  const long long numbers = (block_sites_ + item_sites - 1) / item_sites * slices_ * spinor_numbers;
+  const long long numbers = (view.count + item_sites - 1) / item_sites * slices_ * spinor_numbers;
   run(
-      *prolong_, all_,
+      *prolong_, view,
       blocks_ * (in_tiles()           ? 2 * tile_items(device, rows_)
                  : rows_apart(device) ? numbers
                                       : 1),
@@ -265,9 +291,10 @@ void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
 
 void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
   reserve(fine.rhs());
+  const View& view = view_of(fine);
   Blocks work = work_->columns(fine.rhs());
-  prolong(work, coarse);
-  from_blocks(fine, work);
+  prolong(view, work, coarse);
+  from_blocks(view, fine, work);
 }
 
 void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other,
@@ -285,8 +312,8 @@ void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks
       groups_of(fine.rhs()));
 }
 
-void Transfer::restrict_to(SpinorField& coarse, const Blocks& fine) const {
-  restrict_seen(all_, coarse, fine, nullptr, 0);
+void Transfer::restrict_to(const View& view, SpinorField& coarse, const Blocks& fine) const {
+  restrict_seen(view, coarse, fine, nullptr, 0);
   complete(coarse);
 }
 
@@ -296,14 +323,18 @@ void Transfer::complete(SpinorField& coarse) const {
 
 void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
   reserve(fine.rhs());
+  const View& view = view_of(fine);
   Blocks work = work_->columns(fine.rhs());
-  to_blocks(work, fine);
-  restrict_to(coarse, work);
+  if (fine.subset() != Subset::full && !even_first()) 
+    fine_->device().fill(work.operand().data, 0,  // odd sites are among those that are read
+                         static_cast<std::size_t>(work.operand().rhs_stride) * work.rhs() * precision_->word_bytes);
+  to_blocks(view, work, fine);
+  restrict_to(view, coarse, work);
 }
 
 const Transfer::View& Transfer::some(int face) const {
   std::optional<View>& view = some_[static_cast<std::size_t>(face)];
-  if (!view) make_view(view.emplace(), face);
+  if (!view) make_view(view.emplace(), 0, lane_blocks_, face);
   return *view;
 }
 
@@ -385,10 +416,12 @@ bool Transfer::orthonormalise(Blocks& work) {
   return fine_->communicator().largest(double(failed)) == 0;
 }
 
-double Transfer::bytes(int rhs) const {
-  const auto of_field = [&](const SpinorField& one) { return static_cast<double>(one.bytes_per_rhs()); };
-  return static_cast<double>(packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes()) +
-         rhs * (of_field(fine_field(1)) + of_field(coarse_field(1)));
+double Transfer::bytes(int rhs, Subset fine) const {
+  const double all = static_cast<double>(packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes());
+  const int sites = fine == Subset::full ? all_.count : even_.count;
+  return all * sites / block_sites_ +
+         rhs * (static_cast<double>(fine_field(1).bytes_per_rhs()) * parities(fine) / 2 +
+                static_cast<double>(coarse_field(1).bytes_per_rhs()));
 }
 
 }  // namespace quarksmith

@@ -27,7 +27,8 @@ class Transfer {
 
   /// P of these near-null vectors, which are the right-hand sides of `v`.
   void keep(const SpinorField& v);
-  /// P coarse, P^+ fine, for any number of right-hand sides.
+  /// P coarse, P^+ fine, for any number of right-hand sides. A field of the even sites is P coarse on these, or zero on
+  /// the odd ones.
   void prolong(SpinorField& fine, const SpinorField& coarse) const;
   void restrict_to(SpinorField& coarse, const SpinorField& fine) const;
   /// Work space of these.
@@ -46,10 +47,10 @@ class Transfer {
     Operand operand_;
     int rhs_;
   };
-  void to_blocks(Blocks& out, const SpinorField& in) const;
-  void from_blocks(SpinorField& out, const Blocks& in) const;
-  void prolong(Blocks& fine, const SpinorField& coarse) const;
-  void restrict_to(SpinorField& coarse, const Blocks& fine) const;
+  void to_blocks(Blocks& out, const SpinorField& in) const { to_blocks(all_, out, in); }
+  void from_blocks(SpinorField& out, const Blocks& in) const { from_blocks(all_, out, in); }
+  void prolong(Blocks& fine, const SpinorField& coarse) const { prolong(all_, fine, coarse); }
+  void restrict_to(SpinorField& coarse, const Blocks& fine) const { restrict_to(all_, coarse, fine); }
   /// P of the unit vectors number `first` ... of all blocks, times their factors in a pattern (one_colour): signs that
   /// alternate in some directions, or 0 but for the blocks of one colour.
   void spread(Blocks& fine, int first, int pattern) const;
@@ -63,8 +64,8 @@ class Transfer {
   /// the lower one in the others. Hops arrive in these from the next block and the one before.
   void restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const;
 
-  /// Of P, and of a field of each level.
-  double bytes(int rhs) const;
+  /// Of P on such sites, and of fields of each level.
+  double bytes(int rhs, Subset fine) const;
 
   int vectors() const { return vectors_; }
   const Coordinates& block() const { return block_; }
@@ -76,15 +77,25 @@ class Transfer {
 
  private:
   static constexpr int whole_faces = 2 * directions, corners = 1 << directions;
-  /// A record of the vectors, with which kernels see the sites of blocks that are numbered there.
+  /// A record of the vectors, with which kernels see some sites of blocks: those that are numbered there, or the first
+  /// `count`. It outlives a field of even sites.
   struct View {
     Memory sites, record;
+    int count = 0;
   };
+  /// All sites of a field; where blocks have the even ones first, these alone if it holds no others.
+  const View& view_of(const SpinorField& fine) const;
+  bool even_first() const;
+  int number_in_block(const Coordinates& inside) const;
+  void to_blocks(const View& view, Blocks& out, const SpinorField& in) const;
+  void from_blocks(const View& view, SpinorField& out, const Blocks& in) const;
+  void prolong(const View& view, Blocks& fine, const SpinorField& coarse) const;
+  void restrict_to(const View& view, SpinorField& coarse, const Blocks& fine) const;
   bool in_tiles() const, reads_copies() const;
   int groups_of(int columns) const;
   std::vector<int> steps_of(const std::vector<int>& sites) const;
   std::vector<unsigned> faces() const;
-  void make_view(View& view, std::optional<int> face) const;
+  void make_view(View& view, int count, int lane_blocks, std::optional<int> face = {}) const;
   void make_views();
   const View& some(int face) const;
   void number_blocks();
@@ -94,7 +105,7 @@ class Transfer {
   void pack();
   const Kernel& kernel(std::string_view name) const;
   void look_up(bool packed);
-  void reorder(const Kernel& kernel, const SpinorField& field, const Operand& in, const Operand& out,
+  void reorder(const Kernel& kernel, const View& view, const SpinorField& field, const Operand& in, const Operand& out,
                int mask = 0) const;
   void run(const Kernel& kernel, const View& view, long long items, int columns,
            const std::function<void(Arguments&)>& set, int groups = 1) const;
@@ -114,7 +125,7 @@ class Transfer {
   SiteOrder order_;
   std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
-  View all_;                                                                 ///< from all sites of blocks
+  View all_, even_;                                                          ///< all sites of blocks, the even ones
   mutable std::array<std::optional<View>, 2 * whole_faces + corners> some_;  ///< from sites_at, once asked for
 };
 
