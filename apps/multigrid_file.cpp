@@ -19,6 +19,13 @@ Method read_method(TomlReader& table, const std::string& key, Method fallback) {
   return method_of(table.word(key, {names.begin(), names.end()}, name_of(fallback)));
 }
 
+std::optional<Method> read_smoother(TomlReader& table, const MultigridLevel& level) {
+  std::vector<std::string_view> names = smoother_names();
+  names.insert(names.begin(), polynomial);
+  const std::string name = table.word("smoother", {names.begin(), names.end()}, std::string(smoother_of(level)));
+  return name == polynomial ? std::nullopt : std::optional(method_of(name));
+}
+
 void read_level(TomlReader& t, MultigridLevel& level) {
   const auto as_number = [](long long n) { return static_cast<int>(n); };
   if (t.has("block")) {
@@ -32,7 +39,7 @@ void read_level(TomlReader& t, MultigridLevel& level) {
   if (level.vectors % chiral_numbers != 0)
     t.fail(t.find("vectors")->line,
            fmt::format("vectors = {}; use a multiple of {} up to {}", level.vectors, chiral_numbers, most_vectors));
-  level.smoother = read_method(t, "smoother", level.smoother);
+  level.smoother = read_smoother(t, level);
   level.smoother_steps = as_number(t.integer("smoother_steps", 1, 100, level.smoother_steps));
   level.coarse_steps = as_number(t.integer("coarse_steps", 1, MethodParameters::most_directions, level.coarse_steps));
   level.packed = t.word("storage", {"half", "single"}, level.packed ? "half" : "single") == "half";
@@ -90,7 +97,7 @@ std::string toml_of(const MultigridParameters& p) {
     text += fmt::format(
         "\n[[{}]]\nblock = [{}]\nvectors = {}\nsmoother = \"{}\"\nsmoother_steps = {}\ncoarse_steps = {}\n"
         "storage = \"{}\"\n",
-        levels, fmt::join(l.block, ", "), l.vectors, name_of(l.smoother), l.smoother_steps, l.coarse_steps,
+        levels, fmt::join(l.block, ", "), l.vectors, smoother_of(l), l.smoother_steps, l.coarse_steps,
         l.packed ? "half" : "single");
   return text;
 }

@@ -45,7 +45,9 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
 MULTIGRID = ("double", "single")
-"""Precisions of its cycles."""
+"""Precisions of its levels."""
+SMOOTHING = ("single", "half")
+"""Precisions of its smoothers."""
 STAGGERED = (
     *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
     *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
@@ -270,6 +272,10 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
     for name in names:
         _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
+    if spins == 4 and spec.precision in SMOOTHING:
+        _add(found, "add_difference", spec.precision)
+        if spec.precision != "single":
+            _add(found, "widen", spec.precision)
     if spins == 4 and spec.precision in MULTIGRID and spec.basis is not None:
         _add_multigrid(found, spec)
 

@@ -226,6 +226,8 @@ _IMMEDIATE = (
     Update("norm2", "norm(x)"),
     Update("cdot", "dot(x, y)"),
     Update("residual", "y = x - y; norm(y)"),
+    Update("widen", "v = x"),
+    Update("add_difference", "y = y + a*(x - z)", complex_scalars=True),
 )
 
 # When a right-hand side stops: at its target, or where the residual calls for a replacement. Either it fell by

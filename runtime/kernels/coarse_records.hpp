@@ -45,7 +45,7 @@ struct BlockVectors {
   int slices;             ///< of the finer level
   int block_sites, rows;  ///< sites of a block; N rounded up to panel_rows
   int lane_blocks;        ///< blocks of lanes of a slice of a field
-  const int* place;       ///< number among those of all blocks of the site in a lane: [block of lanes][lane], even first
+  const int* place;  ///< number among those of all blocks of the site in a lane: [block of lanes][lane], even first
   const int* coarse_first;
   void* panel;            ///< [block][site][slice][chirality][chiral number][2][rows], in the type of the fields
   short* packed;          ///< the same in 16 bits; without lanes in tiles (coarse_transfer_tiles.hpp)

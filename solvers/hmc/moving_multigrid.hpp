@@ -30,10 +30,10 @@ struct CycleOperators {
 ///
 /// M^+ = gamma_5 M' gamma_5, so that cycles of M' serve the conjugate: those of M where M' is that, else of the same
 /// near-null vectors, for M' = M(-mu) differs from M by what commutes with P. A symmetric form A = T^-1 S with S^+ =
-/// gamma_5 S' gamma_5 has (A^+)^-1 = T' gamma_5 S'^-1 gamma_5, and S'^-1 is what M'^-1 makes of sources on even sites. When
-/// the links have moved the finest level is always that of the new ones; coarse operators, and near-null vectors by a
-/// round of adaptation, are made anew as soon as the iterations that they cost by being old, over those of the first
-/// solve, have come to what this takes. What a solve gives does not depend on it but within its tolerance.
+/// gamma_5 S' gamma_5 has (A^+)^-1 = T' gamma_5 S'^-1 gamma_5, and S'^-1 is what M'^-1 makes of sources on even sites.
+/// When the links have moved the finest level is always that of the new ones; coarse operators, and near-null vectors
+/// by a round of adaptation, are made anew as soon as the iterations that they cost by being old, over those of the
+/// first solve, have come to what this takes. What a solve gives does not depend on it but within its tolerance.
 class MovingMultigrid {
  public:
   /// \param parameters none: as chosen for the lattice. \param look called during setups.

@@ -25,8 +25,8 @@ MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& latt
 /// nothing more than it did.
 struct Weighing {
   MultigridCost cost;
-  int left;             ///< right-hand sides that are to come, with those under way
-  Method method;        ///< BiCGstab's
+  int left;       ///< right-hand sides that are to come, with those under way
+  Method method;  ///< BiCGstab's
   bool falls_back;
 
   static constexpr int first_estimate = 96, every = 32;  ///< iterations

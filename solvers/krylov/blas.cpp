@@ -4,18 +4,21 @@
 
 namespace quarksmith {
 
-Blas::Blas(Device& device, const PrecisionInfo& precision, Components components) : device_(&device) {
-  const auto kernel = [&](std::string_view name) {
-    return &find(
-        device.kernels(),
-        {.operation = name, .precision = precision.name, .spins = components.spins, .colours = components.colours});
-  };
-  scale_ = kernel("scale");
-  axpby_ = kernel("axpby");
-  caxpby_ = kernel("caxpby");
-  norm2_ = kernel("norm2");
-  cdot_ = kernel("cdot");
-  residual_ = kernel("residual");
+Blas::Blas(Device& device, const PrecisionInfo& precision, Components components)
+    : device_(&device),
+      precision_(&precision),
+      components_(components),
+      scale_(&kernel("scale")),
+      axpby_(&kernel("axpby")),
+      caxpby_(&kernel("caxpby")),
+      norm2_(&kernel("norm2")),
+      cdot_(&kernel("cdot")),
+      residual_(&kernel("residual")) {}
+
+const Kernel& Blas::kernel(std::string_view name) const {
+  return find(
+      device_->kernels(),
+      {.operation = name, .precision = precision_->name, .spins = components_.spins, .colours = components_.colours});
 }
 
 std::vector<double> Blas::call(const Kernel& kernel, const Operands& f) const {
@@ -56,6 +59,11 @@ void Blas::axpby(double a, const SpinorField& x, double b, SpinorField& y) const
 
 void Blas::axpby(Complex64 a, const SpinorField& x, Complex64 b, SpinorField& y) const {
   call(*caxpby_, {.x = &x, .y = &y, .a = a, .b = b});
+}
+
+void Blas::add_difference(Complex64 a, const SpinorField& x, const SpinorField& z, SpinorField& y) const {
+  if (add_difference_ == nullptr) add_difference_ = &kernel("add_difference");
+  call(*add_difference_, {.x = &x, .y = &y, .z = &z, .a = a});
 }
 
 double Blas::norm2(const SpinorField& x) const { return total(norms2(x), 1, 0); }

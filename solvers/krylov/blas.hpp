@@ -22,6 +22,8 @@ class Blas {
   /// y = a x + b y
   void axpby(double a, const SpinorField& x, double b, SpinorField& y) const;
   void axpby(Complex64 a, const SpinorField& x, Complex64 b, SpinorField& y) const;
+  /// y += a (x - z). \throws UsageError the build lacks its kernel.
+  void add_difference(Complex64 a, const SpinorField& x, const SpinorField& z, SpinorField& y) const;
   /// |x|^2
   double norm2(const SpinorField& x) const;
   /// sum conj(x) y
@@ -37,11 +39,15 @@ class Blas {
     const SpinorField *x = nullptr, *y = nullptr, *z = nullptr, *w = nullptr;
     Complex64 a = 0, b = 0, c = 0;
   };
+  const Kernel& kernel(std::string_view name) const;
   /// The sums of every right-hand side, one after another.
   std::vector<double> call(const Kernel& kernel, const Operands& operands) const;
 
   Device* device_;
+  const PrecisionInfo* precision_;
+  Components components_;
   const Kernel *scale_, *axpby_, *caxpby_, *norm2_, *cdot_, *residual_;
+  mutable const Kernel* add_difference_ = nullptr;  ///< once it is asked for
 };
 
 }  // namespace quarksmith

@@ -1,15 +1,14 @@
 #include "solvers/krylov/gmres_dr.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Jacobi>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "runtime/clock.hpp"
 #include "solvers/krylov/column.hpp"
+#include "solvers/krylov/harmonic.hpp"
 
 namespace quarksmith {
 namespace {
@@ -21,28 +20,6 @@ using Vector = Eigen::VectorXcd;
 constexpr double least_progress = 0.01;
 /// Of the image of a vector: what is left of it beside the others is rounding.
 constexpr double nothing_left = 1e-14;
-
-/// Harmonic Ritz pairs of H, of one row more than columns, ascending in modulus of the value: eigenpairs of
-/// H_n + H_n^-+ h h^+, h^+ the last row and H_n the others.
-struct Harmonic {
-  Vector values;
-  Matrix vectors;
-
-  explicit Harmonic(const Matrix& h) {
-    const Eigen::Index n = h.cols();
-    const Matrix square = h.topRows(n);
-    const Eigen::RowVectorXcd last = h.row(n);
-    const Eigen::ComplexEigenSolver<Matrix> solver(
-        square + square.adjoint().partialPivLu().solve(Vector(last.adjoint())) * last);
-    std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](Eigen::Index i, Eigen::Index j) {
-      return std::abs(solver.eigenvalues()[i]) < std::abs(solver.eigenvalues()[j]);
-    });
-    values = solver.eigenvalues()(order);
-    vectors = solver.eigenvectors()(Eigen::all, order);
-  }
-};
 
 /// An orthonormal basis of these columns.
 Matrix orthonormal(const Matrix& a) {

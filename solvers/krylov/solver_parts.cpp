@@ -36,9 +36,10 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   if (!action.has_even_odd()) settings.reduction = Reduction::none;
   if (settings.deflation) check_deflation();
   if (settings.method->cycle_fields > 0 && (action.spins() != 4 || !action.info().chain.empty()))
-    throw UsageError(fmt::format("solver {} with action {}: it is for M with M^+ = gamma_5 M gamma_5 on Dirac spinors; "
-                                 "use auto",
-                                 name_of(settings.method), action.name()));
+    throw UsageError(
+        fmt::format("solver {} with action {}: it is for M with M^+ = gamma_5 M gamma_5 on Dirac spinors; "
+                    "use auto",
+                    name_of(settings.method), action.name()));
   make_operators();
   const bool any_cg = falls_back || settings.method == Method::cg;
   if (settings.method->least_bits > precision.inner->bits)

@@ -44,8 +44,9 @@ class EvenOddSolve final : public Preconditioner {
   SpinorField b_, x_;
 };
 
-/// On the even-odd form A, whose systems are those of M with a source b on even sites alone: x = P C^-1 P^+ b there, then
-/// x += S (r - A x). What M leaves on odd sites is zero before and after, so that P and P^+ need no numbers of these.
+/// On the even-odd form A, whose systems are those of M with a source b on even sites alone: x = P C^-1 P^+ b there,
+/// then x += S (r - A x). What M leaves on odd sites is zero before and after, so that P and P^+ need no numbers of
+/// these.
 class Cycle final : public Preconditioner {
  public:
   /// \param system,transfer outlive this. \param coarse approximate inverse on the coarse level. \param smoother S

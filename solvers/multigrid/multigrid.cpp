@@ -9,6 +9,7 @@
 #include "solvers/krylov/block_blas.hpp"
 #include "solvers/multigrid/cycle.hpp"
 #include "solvers/multigrid/noise.hpp"
+#include "solvers/multigrid/polynomial.hpp"
 
 namespace quarksmith {
 namespace {
@@ -134,6 +135,15 @@ std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method 
   return steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision());
 }
 
+/// The smoother of a level.
+std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) const {
+  const MultigridLevel& p = parameters_.levels[level];
+  if (p.smoother) return relaxation(level, *p.smoother, p.smoother_steps, rhs);
+  const LinearOperator& a = system(level).reduced();
+  return std::make_unique<PolynomialSmoother>(level == 0 && smooth_ ? smooth_->reduced() : a,
+                                              smoothing_roots(a, basis(level), p.smoother_steps), a.precision(), rhs);
+}
+
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
   const EvenOddSystem& last = *levels_.back()->coarse;
   int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
@@ -152,10 +162,9 @@ std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) con
     return steps_of(Method::gcr, system(level + 1).reduced(), parameters_.levels[level].coarse_steps, rhs,
                     cycle(level + 1, rhs));
   };
-  return std::make_unique<Cycle>(
-      system(level), levels_[level]->transfer,
-      level + 1 == levels_.size() ? coarsest(rhs) : whole(level + 1, below(), rhs),
-      relaxation(level, parameters_.levels[level].smoother, parameters_.levels[level].smoother_steps, rhs), rhs);
+  return std::make_unique<Cycle>(system(level), levels_[level]->transfer,
+                                 level + 1 == levels_.size() ? coarsest(rhs) : whole(level + 1, below(), rhs),
+                                 smoother(level, rhs), rhs);
 }
 
 /// v becomes K v, and is scaled to unit length.
@@ -357,8 +366,7 @@ std::vector<CyclePart> Multigrid::parts(int rhs) {
     const double bytes = t.bytes(rhs, s.reduced().subset());
     add("restrict", bytes, [=, &t] { t.restrict_to(*below, *half_in); });
     add("prolong", bytes, [=, &t] { t.prolong(*half_out, *below); });
-    const MultigridLevel& p = parameters_.levels[n];
-    add("smoother", 0, apply(relaxation(n, p.smoother, p.smoother_steps, rhs)));
+    add("smoother", 0, apply(smoother(n, rhs)));
     add("cycle", 0, apply(cycle(n, rhs)));
   }
   return all;

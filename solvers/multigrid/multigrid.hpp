@@ -34,8 +34,8 @@ struct CyclePart {
   std::function<void()> run;
 };
 
-/// An approximate inverse of M, or of its even-odd form: near-null vectors are made, and improved by the cycle that they give, until it
-/// converges no faster.
+/// An approximate inverse of M, or of its even-odd form: near-null vectors are made, and improved by the cycle that
+/// they give, until it converges no faster.
 class Multigrid final : public Preconditioner {
  public:
   using MakeSystem = std::function<std::unique_ptr<EvenOddSystem>(const PrecisionInfo& precision, int rhs)>;
@@ -83,6 +83,7 @@ class Multigrid final : public Preconditioner {
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
   std::unique_ptr<Preconditioner> relaxation(std::size_t level, Method method, int steps, int rhs) const;
+  std::unique_ptr<Preconditioner> smoother(std::size_t level, int rhs) const;
   std::unique_ptr<Preconditioner> coarsest(int rhs) const;
   /// An approximate inverse on all sites from one of the even-odd form.
   std::unique_ptr<Preconditioner> whole(std::size_t level, std::unique_ptr<Preconditioner> reduced, int rhs) const;

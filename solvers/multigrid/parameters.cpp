@@ -62,6 +62,10 @@ std::vector<std::string_view> smoother_names() {
   return all;
 }
 
+std::string_view smoother_of(const MultigridLevel& level) {
+  return level.smoother ? name_of(*level.smoother) : polynomial;
+}
+
 void check(const MultigridParameters& p, const Lattice& lattice, int slices) {
   Lattice here = lattice;
   long long numbers = static_cast<long long>(spinor_numbers) * slices;
@@ -85,7 +89,7 @@ int coarsest_steps_for(const MultigridParameters& p, long long sites) {
 }
 
 std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
-  std::string text = "multigrid: level    lattice  block    vectors  in      smoother  next level solved by";
+  std::string text = "multigrid: level    lattice  block    vectors  in      smoother      next level solved by";
   Coordinates extent = lattice.global_extent();
   const auto times = [](const Coordinates& x) { return fmt::format("{}", fmt::join(x, "x")); };
   for (std::size_t n = 0; n < p.levels.size(); ++n) {
@@ -96,8 +100,8 @@ std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
     const std::string how = n + 1 < p.levels.size() ? fmt::format("gcr:{}, each with a cycle", l.coarse_steps)
                             : steps > 0             ? fmt::format("{}:{}", name_of(p.coarsest), steps)
                                                     : "a dense inverse";
-    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  {:6}  {:8}  {}", n + 1, before, times(l.block), l.vectors,
-                        l.packed ? "half" : "single", fmt::format("{}:{}", name_of(l.smoother), l.smoother_steps), how);
+    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  {:6}  {:12}  {}", n + 1, before, times(l.block), l.vectors,
+                        l.packed ? "half" : "single", fmt::format("{}:{}", smoother_of(l), l.smoother_steps), how);
   }
   return text + fmt::format("\n{:16} {:>10}", p.levels.size() + 1, times(extent));
 }

@@ -2,6 +2,7 @@
 /// What can be chosen about multigrid.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,10 @@ namespace quarksmith {
 struct MultigridLevel {
   Coordinates block{4, 4, 4, 4};
   int vectors = 24;
-  Method smoother = Method::mr;  ///< on the even-odd form
-  int smoother_steps = 8;        ///< 4 on coarse levels
-  int coarse_steps = 2;          ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
-  bool packed = true;            ///< near-null vectors and coarse matrices are stored in 16 bits
+  std::optional<Method> smoother;  ///< on the even-odd form; none: a polynomial (solvers/multigrid/polynomial.hpp)
+  int smoother_steps = 8;          ///< 4 on coarse levels
+  int coarse_steps = 2;  ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
+  bool packed = true;    ///< near-null vectors and coarse matrices are stored in 16 bits
 };
 
 /// Unknowns of a direct solve at most.
@@ -52,6 +53,9 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length
 bool is_smoother(Method method);
 /// Their names.
 std::vector<std::string_view> smoother_names();
+/// What smooths where no method is named, and the name of a level's smoother.
+inline constexpr std::string_view polynomial = "polynomial";
+std::string_view smoother_of(const MultigridLevel& level);
 /// \throws UsageError a block does not cut the lattice of its level into one of even extents, or has fewer numbers than
 /// there are near-null vectors: the message names the level. \param slices of the finest level.
 void check(const MultigridParameters& parameters, const Lattice& lattice, int slices);

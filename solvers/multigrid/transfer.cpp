@@ -325,7 +325,7 @@ void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
   reserve(fine.rhs());
   const View& view = view_of(fine);
   Blocks work = work_->columns(fine.rhs());
-  if (fine.subset() != Subset::full && !even_first()) 
+  if (fine.subset() != Subset::full && !even_first())
     fine_->device().fill(work.operand().data, 0,  // odd sites are among those that are read
                          static_cast<std::size_t>(work.operand().rhs_stride) * work.rhs() * precision_->word_bytes);
   to_blocks(view, work, fine);
@@ -419,9 +419,8 @@ bool Transfer::orthonormalise(Blocks& work) {
 double Transfer::bytes(int rhs, Subset fine) const {
   const double all = static_cast<double>(packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes());
   const int sites = fine == Subset::full ? all_.count : even_.count;
-  return all * sites / block_sites_ +
-         rhs * (static_cast<double>(fine_field(1).bytes_per_rhs()) * parities(fine) / 2 +
-                static_cast<double>(coarse_field(1).bytes_per_rhs()));
+  return all * sites / block_sites_ + rhs * (static_cast<double>(fine_field(1).bytes_per_rhs()) * parities(fine) / 2 +
+                                             static_cast<double>(coarse_field(1).bytes_per_rhs()));
 }
 
 }  // namespace quarksmith

@@ -11,7 +11,7 @@ namespace quarksmith {
 namespace {
 
 auto numbers_of(const MultigridLevel& l) {
-  return std::tuple(l.block, l.vectors, std::string(name_of(l.smoother)), l.smoother_steps, l.coarse_steps, l.packed);
+  return std::tuple(l.block, l.vectors, l.smoother, l.smoother_steps, l.coarse_steps, l.packed);
 }
 
 /// A number of the parameters that goes from one value of a list to the next.
