@@ -18,7 +18,7 @@ namespace {
 constexpr int first_steps = 2, factor_steps = 4;
 /// Rounds are not given up above the first, for the first ones of light quarks gain little and a later one much; they
 /// end below the second, for another one costs more than it saves.
-constexpr double good_factor = 0.5, best_factor = 0.4;
+constexpr double good_factor = 0.5, best_factor = 0.35;
 
 /// Steps of a method from zero, with a preconditioner or none.
 /// \param outer precision of the fields that it is given, if that is another than a's.
