@@ -27,9 +27,12 @@ from .spec import KernelSpec, Operator
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""
-ITERATIONS = (
+CONJUGATE_GRADIENTS = (
     *("measure", "advance", "add_correction", "round_correction"),
     *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
+)
+ITERATIONS = (
+    *CONJUGATE_GRADIENTS,
     *("bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_advance", "bicgstab_omega"),
     *("bicgstab_step", "bicgstab_replace"),
 )
@@ -46,14 +49,9 @@ BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
 MULTIGRID = ("double", "single")
 """Precisions of its levels."""
-SMOOTHING = ("single", "half")
-"""Precisions of its smoothers."""
-STAGGERED = (
-    *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
-    *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
-    *SHIFTS,
-    *BLOCKS,
-)
+SMOOTHING = {"single": ("add_difference",), "half": ("add_difference", "widen")}
+"""Updates of its smoothers."""
+STAGGERED = (*COEFFICIENTS, *CONJUGATE_GRADIENTS, *SHIFTS, *BLOCKS)
 """What staggered quarks are solved with: one colour vector a site, conjugate gradients of a Hermitian operator."""
 EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
@@ -269,13 +267,9 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
         hermitian = spec.operator.family == "hopping" and spec.operator.form.anti_hermitian
         names = STAGGERED if hermitian else (*COEFFICIENTS, *ITERATIONS, *SHIFTS)
     elif spec.precision in EVERY_METHOD:
-        names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
+        names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS, *SMOOTHING.get(spec.precision, ()))
     for name in names:
         _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
-    if spins == 4 and spec.precision in SMOOTHING:
-        _add(found, "add_difference", spec.precision)
-        if spec.precision != "single":
-            _add(found, "widen", spec.precision)
     if spins == 4 and spec.precision in MULTIGRID and spec.basis is not None:
         _add_multigrid(found, spec)
 

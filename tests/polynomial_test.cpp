@@ -86,8 +86,8 @@ TEST(Converter, GoesFromHalfToSingleAndBackAtOnce) {
   for (const auto& device : support::devices()) {
     const Smoothed s(device, "half", rough(), 2);
     const PrecisionInfo &single = find_precision("single"), &high = find_precision("double");
-    SpinorField low = s.a->field(2), again = low.like(), between = s.a->field(2, single), in_double = s.a->field(2, high),
-                other = between.like();
+    SpinorField low = s.a->field(2), again = low.like(), between = s.a->field(2, single),
+                in_double = s.a->field(2, high), other = between.like();
     draw(low, basis(), 40);
     const Converter direct(*s.a, s.a->precision(), single, 2);
     direct(low, between);

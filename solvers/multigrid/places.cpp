@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/error.hpp"
 #include "runtime/fields/order.hpp"
 

@@ -62,8 +62,8 @@ std::vector<Complex64> smoothing_roots(const LinearOperator& a, const BasisInfo&
   return in_leja_order(std::move(roots));
 }
 
-PolynomialSmoother::PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots, const PrecisionInfo& outer,
-                                       int rhs)
+PolynomialSmoother::PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots,
+                                       const PrecisionInfo& outer, int rhs)
     : a_(&a), roots_(std::move(roots)), blas_(a), product_(a.field(rhs)) {
   if (&a.precision() == &outer) return;
   convert_.emplace(a, a.precision(), outer, rhs);

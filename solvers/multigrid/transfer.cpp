@@ -15,15 +15,15 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
       block_(block),
       vectors_(vectors),
       slices_(fine.slices()),
-      block_sites_(block[0] * block[1] * block[2] * block[3]),
+      sites_(block),
       rows_(padded_rows(vectors)),
       packs_(packed) {
   if (vectors < chiral_numbers || vectors % chiral_numbers != 0 || vectors > most_vectors)
     throw UsageError(fmt::format("multigrid: {} near-null vectors; use a multiple of {} up to {}", vectors,
                                  chiral_numbers, most_vectors));
-  if (2 * vectors > block_sites_ * slices_ * spinor_numbers)
+  if (2 * vectors > sites_.count() * slices_ * spinor_numbers)
     throw UsageError(fmt::format("multigrid: {} near-null vectors on blocks of {} sites with {} numbers; use fewer",
-                                 vectors, block_sites_, slices_ * spinor_numbers));
+                                 vectors, sites_.count(), slices_ * spinor_numbers));
   const Lattice& lattice = fine_->lattice();
   const Lattice blocks = blocks_of(lattice, block, vectors, parts);
   coarse_ = std::make_shared<Domain>(blocks, fine_->device_pointer(),
@@ -40,7 +40,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   to_blocks_ = order("to_blocks");
   from_blocks_ = order("from_blocks");
   place_ = on_device(fine_->device_pointer(), places_in_blocks());
-  faces_ = on_device(fine_->device_pointer(), faces());
+  faces_ = on_device(fine_->device_pointer(), sites_.faces());
   failed_ = zeros(fine_->device_pointer(), sizeof(int));
   number_blocks();
 }
@@ -70,21 +70,6 @@ void Transfer::number_blocks() {
   if (lattice.parts() > coarse.parts()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
 }
 
-/// Whether the first half of the sites of every block are even.
-bool Transfer::even_first() const {
-  return std::ranges::all_of(block_, [](int length) { return length % 2 == 0; });
-}
-
-/// Of a site in its block: even ones first where all blocks have as many.
-int Transfer::number_in_block(const Coordinates& inside) const {
-  int number = 0, sum = 0;
-  for (int mu = directions - 1; mu >= 0; --mu) {
-    number = number * block_[mu] + inside[mu];
-    sum += inside[mu];
-  }
-  return even_first() ? sum % 2 * (block_sites_ / 2) + number / 2 : number;
-}
-
 /// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
 std::vector<int> Transfer::places_in_blocks() {
   const SpinorField like = fine_field(1);
@@ -101,46 +86,13 @@ std::vector<int> Transfer::places_in_blocks() {
       block_number = block_number * extent_[mu] + x[mu] / block_[mu];
       inside[mu] = x[mu] % block_[mu];
     }
-    const int number = block_number * block_sites_ + number_in_block(inside);
+    const int number = block_number * sites_.count() + sites_.number(inside);
     const auto [block, lane] = layout.position(x);
     for (int copy = lane; copy < like.lanes(); copy += boxes)
       place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] =
           number;
   }
   return place;
-}
-
-/// Of all sites of a block in one direction.
-std::vector<int> Transfer::coordinates_in_blocks(int mu) const {
-  std::vector<int> all(static_cast<std::size_t>(block_sites_));
-  Coordinates x;
-  for (x[3] = 0; x[3] < block_[3]; ++x[3])
-    for (x[2] = 0; x[2] < block_[2]; ++x[2])
-      for (x[1] = 0; x[1] < block_[1]; ++x[1])
-        for (x[0] = 0; x[0] < block_[0]; ++x[0]) all[static_cast<std::size_t>(number_in_block(x))] = x[mu];
-  return all;
-}
-
-/// Sites of a block that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that direction
-/// may lead out of it. Where blocks of one site have the same neighbour on both sides, all that comes from there counts
-/// as coming from the next. Those that follow: of each face the outermost layer; the corners, in which the middle of an
-/// odd length counts as upper half.
-std::vector<int> Transfer::sites_at(int face) const {
-  std::vector<char> seen(static_cast<std::size_t>(block_sites_), 1);
-  for (int mu = 0; mu < directions; ++mu) {
-    const int corner = face - 2 * whole_faces, length = block_[mu], first = face % whole_faces;
-    if (corner < 0 && first / 2 != mu) continue;
-    const std::vector<int> x = coordinates_in_blocks(mu);
-    for (int s = 0; s < block_sites_; ++s) {
-      const bool above = 2 * x[s] >= length || length == 1, below = 2 * x[s] + 1 < length;
-      const bool inner = face >= whole_faces && x[s] > 0 && x[s] + 1 < length;
-      if (corner < 0 ? inner || !(first % 2 == 0 ? above : below) : (corner >> mu & 1) == int(below)) seen[s] = 0;
-    }
-  }
-  std::vector<int> sites;
-  for (int s = 0; s < block_sites_; ++s)
-    if (seen[s] != 0) sites.push_back(s);
-  return sites;
 }
 
 /// Steps of tiles in which such sites are.
@@ -153,27 +105,19 @@ std::vector<int> Transfer::steps_of(const std::vector<int>& sites) const {
   return steps;
 }
 
-/// For each site of a block, the bits of the faces whose sites_at() it is among.
-std::vector<unsigned> Transfer::faces() const {
-  std::vector<unsigned> bits(static_cast<std::size_t>(block_sites_));
-  for (int face = 0; face < 2 * whole_faces + corners; ++face)
-    for (const int s : sites_at(face)) bits[s] |= 1u << face;
-  return bits;
-}
-
-/// \param count the first of the sites of a block; \param face or those of sites_at.
+/// \param count the first of the sites of a block; \param face or those of a face.
 /// \param lane_blocks of a slice of fields.
 void Transfer::make_view(View& view, int count, int lane_blocks, std::optional<int> face) const {
   const auto& device = fine_->device_pointer();
   std::vector<int> sites;
-  if (face) sites = sites_at(*face);
+  if (face) sites = sites_.at(*face);
   if (face && in_tiles()) sites = steps_of(sites);
   view.count = face ? static_cast<int>(sites.size()) : count;
   sites.push_back(0);  // kernels look one further
   if (face) view.sites = on_device(device, sites);
   const BlockVectors record{.coarse = places_of(coarse_field(1)),
                             .slices = slices_,
-                            .block_sites = block_sites_,
+                            .block_sites = sites_.count(),
                             .rows = rows_,
                             .lane_blocks = lane_blocks,
                             .place = static_cast<const int*>(place_.data()),
@@ -191,8 +135,8 @@ void Transfer::make_view(View& view, int count, int lane_blocks, std::optional<i
 }
 
 void Transfer::make_views() {
-  make_view(all_, block_sites_, lane_blocks_);
-  make_view(even_, even_first() ? block_sites_ / 2 : block_sites_, lane_blocks_ / 2);
+  make_view(all_, sites_.count(), lane_blocks_);
+  make_view(even_, sites_.even_first() ? sites_.count() / 2 : sites_.count(), lane_blocks_ / 2);
   some_ = {};
 }
 
@@ -325,7 +269,7 @@ void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
   reserve(fine.rhs());
   const View& view = view_of(fine);
   Blocks work = work_->columns(fine.rhs());
-  if (fine.subset() != Subset::full && !even_first())
+  if (fine.subset() != Subset::full && !sites_.even_first())
     fine_->device().fill(work.operand().data, 0,  // odd sites are among those that are read
                          static_cast<std::size_t>(work.operand().rhs_stride) * work.rhs() * precision_->word_bytes);
   to_blocks(view, work, fine);
@@ -341,12 +285,12 @@ const Transfer::View& Transfer::some(int face) const {
 void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step,
                                    bool outermost) const {
   const int face = 2 * mu + (step < 0);
-  restrict_seen(some(outermost ? whole_faces + face : face), coarse, fine, &other, 1 << mu);
+  restrict_seen(some(outermost ? BlockSites::whole_faces + face : face), coarse, fine, &other, 1 << mu);
   complete(coarse);
 }
 
 void Transfer::restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const {
-  restrict_seen(some(2 * whole_faces + corner), coarse, fine, nullptr, 0);
+  restrict_seen(some(2 * BlockSites::whole_faces + corner), coarse, fine, nullptr, 0);
   complete(coarse);
 }
 
@@ -388,7 +332,7 @@ void Transfer::keep(const SpinorField& v) {
 void Transfer::pack() {
   const auto& device = fine_->device_pointer();
   if (packed_.data() == nullptr) {
-    const int columns = block_sites_ * slices_ * chiral_numbers;
+    const int columns = sites_.count() * slices_ * chiral_numbers;
     packed_ = zeros(device, (static_cast<std::size_t>(blocks_) * 2 * padded_rows(columns) * 2 * rows_ + panel_slack) *
                                 sizeof(short));
     scale_ = zeros(device, (static_cast<std::size_t>(blocks_) * 2 * rows_ + panel_slack) * sizeof(float));
@@ -419,8 +363,8 @@ bool Transfer::orthonormalise(Blocks& work) {
 double Transfer::bytes(int rhs, Subset fine) const {
   const double all = static_cast<double>(packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes());
   const int sites = fine == Subset::full ? all_.count : even_.count;
-  return all * sites / block_sites_ + rhs * (static_cast<double>(fine_field(1).bytes_per_rhs()) * parities(fine) / 2 +
-                                             static_cast<double>(coarse_field(1).bytes_per_rhs()));
+  return all * sites / sites_.count() + rhs * (static_cast<double>(fine_field(1).bytes_per_rhs()) * parities(fine) / 2 +
+                                               static_cast<double>(coarse_field(1).bytes_per_rhs()));
 }
 
 }  // namespace quarksmith

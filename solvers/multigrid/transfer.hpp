@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "solvers/krylov/linear_operator.hpp"
+#include "solvers/multigrid/block_sites.hpp"
 #include "solvers/multigrid/coarse_ranks.hpp"
 #include "solvers/multigrid/places.hpp"
 
@@ -76,7 +77,6 @@ class Transfer {
   SpinorField fine_field(int rhs) const { return {fine_, *precision_, Subset::full, rhs, {}, slices_}; }
 
  private:
-  static constexpr int whole_faces = 2 * directions, corners = 1 << directions;
   /// A record of the vectors, with which kernels see some sites of blocks: those that are numbered there, or the first
   /// `count`. It outlives a field of even sites.
   struct View {
@@ -85,8 +85,6 @@ class Transfer {
   };
   /// All sites of a field; where blocks have the even ones first, these alone if it holds no others.
   const View& view_of(const SpinorField& fine) const;
-  bool even_first() const;
-  int number_in_block(const Coordinates& inside) const;
   void to_blocks(const View& view, Blocks& out, const SpinorField& in) const;
   void from_blocks(const View& view, SpinorField& out, const Blocks& in) const;
   void prolong(const View& view, Blocks& fine, const SpinorField& coarse) const;
@@ -94,14 +92,11 @@ class Transfer {
   bool in_tiles() const, reads_copies() const;
   int groups_of(int columns) const;
   std::vector<int> steps_of(const std::vector<int>& sites) const;
-  std::vector<unsigned> faces() const;
   void make_view(View& view, int count, int lane_blocks, std::optional<int> face = {}) const;
   void make_views();
   const View& some(int face) const;
   void number_blocks();
   std::vector<int> places_in_blocks();
-  std::vector<int> coordinates_in_blocks(int mu) const;
-  std::vector<int> sites_at(int face) const;
   void pack();
   const Kernel& kernel(std::string_view name) const;
   void look_up(bool packed);
@@ -118,15 +113,18 @@ class Transfer {
   const PrecisionInfo* precision_;
   Coordinates block_, extent_;  ///< of a block; of the blocks of this rank
   long long blocks_;            ///< how many
-  int vectors_, slices_, block_sites_, rows_, lane_blocks_;
+  int vectors_, slices_;
+  BlockSites sites_;  ///< of a block
+  int rows_, lane_blocks_;
   bool packs_;
   const Kernel *to_blocks_, *from_blocks_, *spread_ = nullptr, *restrict_ = nullptr, *prolong_ = nullptr;
   Memory place_, coarse_first_, odd_, faces_, panel_, packed_, scale_, failed_;
   SiteOrder order_;
   std::optional<Gathering> gathering_;  ///< where each rank has the whole coarse lattice, and blocks of a part
   mutable std::optional<Blocks> work_;
-  View all_, even_;                                                          ///< all sites of blocks, the even ones
-  mutable std::array<std::optional<View>, 2 * whole_faces + corners> some_;  ///< from sites_at, once asked for
+  View all_, even_;  ///< all sites of blocks, the even ones
+  mutable std::array<std::optional<View>, 2 * BlockSites::whole_faces + BlockSites::corners>
+      some_;  ///< faces, once asked for
 };
 
 }  // namespace quarksmith

@@ -1,0 +1,40 @@
+/// \file
+/// The sites of a block and their numbers.
+#pragma once
+
+#include <vector>
+
+#include "runtime/fields/lattice.hpp"
+
+namespace quarksmith {
+
+/// Sites of blocks of these lengths. Where all lengths are even the first half of them are even ones, so that fields of
+/// even sites are in front; else they are numbered as the sites of a lattice.
+class BlockSites {
+ public:
+  /// Faces of a block, in each direction ahead and behind; its corners.
+  static constexpr int whole_faces = 2 * directions, corners = 1 << directions;
+
+  explicit BlockSites(const Coordinates& block);
+  int count() const { return count_; }
+  bool even_first() const { return even_first_; }
+  /// Of a site, by its coordinates in its block.
+  int number(const Coordinates& inside) const;
+  /// Numbers of the sites that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that
+  /// direction may lead out of the block. Where blocks of one site have the same neighbour on both sides, all that comes
+  /// from there counts as coming from the next. Faces that follow: of each the outermost layer; the corners, in which the
+  /// middle of an odd length counts as upper half.
+  std::vector<int> at(int face) const;
+  /// For each number, the bits of the faces that `at` has it in.
+  std::vector<unsigned> faces() const;
+
+ private:
+  /// Of all numbers in one direction.
+  std::vector<int> coordinates(int mu) const;
+
+  Coordinates block_;
+  int count_;
+  bool even_first_;
+};
+
+}  // namespace quarksmith
