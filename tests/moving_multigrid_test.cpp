@@ -98,7 +98,7 @@ TEST(MovingMultigrid, IsRefreshedWhereItHasGrownOld) {
 
 /// M(mu)^+ = gamma_5 M(-mu) gamma_5.
 TEST(MovingMultigrid, ServesTwistedMass) {
-  for (const Reduction form : {Reduction::asymmetric, Reduction::none}) {
+  for (const Reduction form : {Reduction::asymmetric, Reduction::symmetric, Reduction::none}) {
     MovingOperator run(Device::cpu(), Action("twisted_mass", {{"mass", -0.3}, {"mu", 0.05}}), form,
                        with_cycles("double-single"));
     const SpinorField b = run.source();

@@ -38,7 +38,7 @@ MultigridCost cost_of(const MultigridParameters& p, const Lattice& lattice, doub
   const double probes = (corners ? block_colours : 1 + directions) * 2 * n,
                build = probes + (further ? coarse * n * (0.2 * p.relaxations + 10 + coarse_cycle) : 0);
   // What was measured over what these applications take (docs/performance.md).
-  const double of_setup = asynchronous ? 4 : 1.7, of_solve = asynchronous ? 2 : 1.2;
+  const double of_setup = asynchronous ? 3.6 : 1.6, of_solve = asynchronous ? 1.2 : 0.9;
   return {of_setup * (n * p.relaxations + build + adapted * (n * (cycle + coarse * on_coarse) + build)),
           of_solve * light_steps * (cycle + 1 + coarse * on_coarse)};
 }
