@@ -1,5 +1,6 @@
 // The polynomial smoother of multigrid: GMRES's residual polynomial, and what it does in each precision.
 #include "solvers/multigrid/polynomial.hpp"
+#include "solvers/multigrid/cycle.hpp"
 #include "solvers/multigrid/noise.hpp"
 #include "tests/multigrid_levels.hpp"
 #include "tests/quark.hpp"
@@ -33,7 +34,7 @@ TEST(PolynomialSmoother, LeavesOfNoiseWhatGmresLeaves) {
     const std::vector<Complex64> roots = smoothing_roots(*s.a, basis(), degree);
     SpinorField noise = s.a->field(), x = noise.like(), left = noise.like(), image = noise.like();
     draw(noise, basis(), 2);
-    PolynomialSmoother smoother(*s.a, roots, s.a->precision(), 1);
+    PolynomialSmoother smoother(*s.a, roots, 1);
     smoother.apply(x, noise, 1);
     s.a->apply(left, x, Dagger::no);
     const Blas blas(noise);
@@ -57,7 +58,7 @@ TEST(PolynomialSmoother, WhatIsLeftIsTheProductOfTheFactors) {
     SpinorField b = s.a->field(3), x = b.like(), left = b.like(), image = b.like();
     draw(b, basis(), 20);
     x.fill(0xff);  // what an output held before does not count
-    PolynomialSmoother(*s.a, roots, s.a->precision(), 3).apply(x, b, 3);
+    PolynomialSmoother(*s.a, roots, 3).apply(x, b, 3);
     s.a->apply(left, x, Dagger::no);
     const Blas blas(b);
     blas.residual(b, left);
@@ -75,8 +76,8 @@ TEST(PolynomialSmoother, WorksInHalfOnFieldsInSingle) {
     const std::vector<Complex64> roots = smoothing_roots(*single.a, basis(), 5);
     SpinorField b = single.a->field(2), x = b.like(), y = b.like();
     draw(b, basis(), 30);
-    PolynomialSmoother(*single.a, roots, single.a->precision(), 2).apply(x, b, 2);
-    PolynomialSmoother(*half.a, roots, single.a->precision(), 2).apply(y, b, 2);
+    PolynomialSmoother(*single.a, roots, 2).apply(x, b, 2);
+    Converted(std::make_unique<PolynomialSmoother>(*half.a, roots, 2), *half.a, b.precision(), 2).apply(y, b, 2);
     EXPECT_LT(multigrid_levels::distance(x, y), 1e-3);
   }
 }

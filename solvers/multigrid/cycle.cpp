@@ -56,6 +56,13 @@ void EvenOddSolve::apply(SpinorField& out, const SpinorField& in, int width) {
   system_->reconstruct(full, x, full_b);
 }
 
+void Converted::apply(SpinorField& out, const SpinorField& in, int width) {
+  SpinorField low = in_.columns(0, width), result = out_.columns(0, width), to = out.columns(0, width);
+  convert_(in.columns(0, width), low);
+  k_->apply(result, low, width);
+  convert_(result, to);
+}
+
 Cycle::Cycle(const EvenOddSystem& system, const Transfer& transfer, std::unique_ptr<Preconditioner> coarse,
              std::unique_ptr<Preconditioner> smoother, int rhs)
     : system_(&system),

@@ -44,6 +44,21 @@ class EvenOddSolve final : public Preconditioner {
   SpinorField b_, x_;
 };
 
+/// An approximate inverse of A between conversions of its fields.
+class Converted final : public Preconditioner {
+ public:
+  /// \param a in the precision of k. \param outer that of the fields that `apply` is given.
+  Converted(std::shared_ptr<Preconditioner> k, const LinearOperator& a, const PrecisionInfo& outer, int rhs)
+      : k_(std::move(k)), convert_(a, a.precision(), outer, rhs), in_(a.field(rhs)), out_(in_.like()) {}
+  void apply(SpinorField& out, const SpinorField& in, int width) override;
+  int applications() const override { return k_->applications(); }
+
+ private:
+  std::shared_ptr<Preconditioner> k_;
+  Converter convert_;
+  SpinorField in_, out_;
+};
+
 /// On the even-odd form A, whose systems are those of M with a source b on even sites alone: x = P C^-1 P^+ b there,
 /// then x += S (r - A x). What M leaves on odd sites is zero before and after, so that P and P^+ need no numbers of
 /// these.

@@ -129,19 +129,24 @@ const EvenOddSystem& Multigrid::system(std::size_t level) const {
   return level == 0 ? *fine_ : *levels_[level - 1]->coarse;
 }
 
+/// The even-odd form of a level in the precision of its smoother.
+const LinearOperator& Multigrid::smoothed(std::size_t level) const {
+  return (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
+}
+
 /// Steps of a method on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
 std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method method, int steps, int rhs) const {
-  const LinearOperator& a = (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
-  return steps_of(method, a, steps, rhs, nullptr, &system(level).reduced().precision());
+  return steps_of(method, smoothed(level), steps, rhs, nullptr, &system(level).reduced().precision());
 }
 
 /// The smoother of a level.
 std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) const {
   const MultigridLevel& p = parameters_.levels[level];
   if (p.smoother) return relaxation(level, *p.smoother, p.smoother_steps, rhs);
-  const LinearOperator& a = system(level).reduced();
-  return std::make_unique<PolynomialSmoother>(level == 0 && smooth_ ? smooth_->reduced() : a,
-                                              smoothing_roots(a, basis(level), p.smoother_steps), a.precision(), rhs);
+  const LinearOperator &a = system(level).reduced(), &low = smoothed(level);
+  auto k = std::make_unique<PolynomialSmoother>(low, smoothing_roots(a, basis(level), p.smoother_steps), rhs);
+  if (&low.precision() == &a.precision()) return k;
+  return std::make_unique<Converted>(std::move(k), low, a.precision(), rhs);
 }
 
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
@@ -303,25 +308,6 @@ void Multigrid::reserve(int rhs) {
   cycle_ = cycle(0, rhs);
   rhs_ = rhs;
 }
-
-/// A preconditioner between conversions of its fields.
-class Multigrid::Converted final : public Preconditioner {
- public:
-  Converted(std::shared_ptr<Preconditioner> k, const LinearOperator& a, const PrecisionInfo& outer, int rhs)
-      : k_(std::move(k)), convert_(a, a.precision(), outer, rhs), in_(a.field(rhs)), out_(in_.like()) {}
-  void apply(SpinorField& out, const SpinorField& in, int width) override {
-    SpinorField low = in_.columns(0, width), result = out_.columns(0, width), to = out.columns(0, width);
-    convert_(in.columns(0, width), low);
-    k_->apply(result, low, width);
-    convert_(result, to);
-  }
-  int applications() const override { return k_->applications(); }
-
- private:
-  std::shared_ptr<Preconditioner> k_;
-  Converter convert_;
-  SpinorField in_, out_;
-};
 
 /// The cycle for fields of the even-odd form, or of all sites.
 Preconditioner& Multigrid::path(Subset subset) {

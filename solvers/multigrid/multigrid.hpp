@@ -77,11 +77,11 @@ class Multigrid final : public Preconditioner {
 
  private:
   struct Level;
-  class Converted;
 
   void make_systems(int rhs);
   const EvenOddSystem& system(std::size_t level) const;
   const BasisInfo& basis(std::size_t level) const;
+  const LinearOperator& smoothed(std::size_t level) const;
   std::unique_ptr<Preconditioner> relaxation(std::size_t level, Method method, int steps, int rhs) const;
   std::unique_ptr<Preconditioner> smoother(std::size_t level, int rhs) const;
   std::unique_ptr<Preconditioner> coarsest(int rhs) const;

@@ -62,32 +62,18 @@ std::vector<Complex64> smoothing_roots(const LinearOperator& a, const BasisInfo&
   return in_leja_order(std::move(roots));
 }
 
-PolynomialSmoother::PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots,
-                                       const PrecisionInfo& outer, int rhs)
-    : a_(&a), roots_(std::move(roots)), blas_(a), product_(a.field(rhs)) {
-  if (&a.precision() == &outer) return;
-  convert_.emplace(a, a.precision(), outer, rhs);
-  b_.emplace(product_.like());
-  x_.emplace(product_.like());
-}
+PolynomialSmoother::PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots, int rhs)
+    : a_(&a), roots_(std::move(roots)), blas_(a), product_(a.field(rhs)) {}
 
-void PolynomialSmoother::iterate(SpinorField& x, const SpinorField& b) {
-  SpinorField product = product_.columns(0, b.rhs());
+void PolynomialSmoother::apply(SpinorField& out, const SpinorField& in, int width) {
+  const SpinorField b = in.columns(0, width);
+  SpinorField x = out.columns(0, width), product = product_.columns(0, width);
   x.fill(0);
   blas_.axpby(1.0 / roots_[0], b, Complex64(1), x);
   for (std::size_t k = 1; k < roots_.size(); ++k) {
     a_->apply(product, x, Dagger::no);
     blas_.add_difference(1.0 / roots_[k], b, product, x);
   }
-}
-
-void PolynomialSmoother::apply(SpinorField& out, const SpinorField& in, int width) {
-  SpinorField to = out.columns(0, width);
-  if (!convert_) return iterate(to, in.columns(0, width));
-  SpinorField b = b_->columns(0, width), x = x_->columns(0, width);
-  (*convert_)(in.columns(0, width), b);
-  iterate(x, b);
-  (*convert_)(x, to);
 }
 
 }  // namespace quarksmith

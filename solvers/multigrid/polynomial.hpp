@@ -18,20 +18,16 @@ std::vector<Complex64> smoothing_roots(const LinearOperator& a, const BasisInfo&
 /// (in - A y) / theta_k from zero, n - 1 applications. Unlike MR it adds up no inner products.
 class PolynomialSmoother final : public Preconditioner {
  public:
-  /// \param a in the precision of the steps; outlives this. \param outer precision of the fields that `apply` is given.
-  PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots, const PrecisionInfo& outer, int rhs);
+  /// \param a outlives this; fields are in its precision.
+  PolynomialSmoother(const LinearOperator& a, std::vector<Complex64> roots, int rhs);
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return static_cast<int>(roots_.size()) - 1; }
 
  private:
-  void iterate(SpinorField& x, const SpinorField& b);
-
   const LinearOperator* a_;
   std::vector<Complex64> roots_;
   Blas blas_;
   SpinorField product_;
-  std::optional<Converter> convert_;  ///< where the precision is not that of the fields
-  std::optional<SpinorField> b_, x_;
 };
 
 }  // namespace quarksmith
