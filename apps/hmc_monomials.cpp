@@ -150,7 +150,7 @@ void read_search(TomlReader& table, FermionSolver& s) {
 FermionSolver read_solver(TomlReader& table, const std::string& kind, const FermionParameters& fermion,
                           const RunPlace& place) {
   FermionSolver s;
-  if (kind == "rational") s = {.method = Method::cg, .precision = "double"};
+  if (kind == "rational") s.method = Method::cg;
   read_name(table, "solver", [&](const std::string& name) {
     s.method = method_of(name);
     if (kind == "rational")

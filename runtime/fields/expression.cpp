@@ -167,7 +167,7 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
 }
 
 const void* memory_of(const ExpressionArgument& a) {
-  return a.links() != nullptr ? a.links()->operand().data : a.spinors()->operand().data;
+  return a.links() != nullptr ? a.links()->memory() : a.spinors()->operand().data;
 }
 
 void check(const Kernel& k, std::span<const ExpressionParameter> parameters,

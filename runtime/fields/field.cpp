@@ -8,6 +8,7 @@
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/error.hpp"
 #include "runtime/ranks/halo.hpp"
+#include "runtime/ranks/mail.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/ranks/partition.hpp"
 #include "runtime/ranks/rank_sums.hpp"
@@ -34,6 +35,11 @@ Halos& Domain::halos() const {
   if (lattice_.parts() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
   if (!halos_) halos_ = std::make_unique<Halos>(*this);
   return *halos_;
+}
+
+Mail& Domain::mail() const {
+  if (!mail_) mail_ = std::make_unique<Mail>(*this);
+  return *mail_;
 }
 
 const RankSums* Domain::rank_sums() const {
@@ -250,6 +256,7 @@ LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const
 }
 
 Operand LinkField::operand() const {
+  if (away_ != nullptr) bring_home();
   const MemoryOrder order = order_of(*this);
   Operand f;
   f.data = data_.data();

@@ -100,6 +100,7 @@ struct Components {
 class BorderedPart;
 struct BorderedLinks;
 class Halos;
+class Mail;
 class RankSums;
 
 /// Sites beyond a part that kernels read, along each direction and both ways alike.
@@ -131,6 +132,8 @@ class Domain {
   /// The boundaries of this part, made when first asked for: by all ranks together.
   /// \throws UsageError the lattice is not split.
   Halos& halos() const;
+  /// What takes links and fields at the boundaries to the neighbours, made like `halos`.
+  Mail& mail() const;
   /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
   /// that depth stay within the part. It may be deeper than asked for.
   /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
@@ -169,6 +172,7 @@ class Domain {
   int reach_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
   mutable std::unique_ptr<Halos> halos_;
+  mutable std::unique_ptr<Mail> mail_;
   mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
   mutable std::unique_ptr<RankSums> rank_sums_;
   mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
@@ -268,6 +272,8 @@ class LinkField {
   double scale() const { return scale_; }
   void set_scale(double scale) { scale_ = scale; }
   Operand operand() const;
+  /// Their memory, to tell fields apart.
+  const void* memory() const { return data_.data(); }
   /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
   /// Fetched from the other ranks, all of which ask, if the links have changed.
   Operand ghosts(int mu) const;
@@ -288,7 +294,9 @@ class LinkField {
   Memory data_;
   mutable std::array<Memory, directions> ghosts_;
   mutable bool ghosts_are_old_ = true;
+  void bring_home() const;
   mutable std::vector<std::shared_ptr<BorderedLinks>> bordered_;  ///< made by expressions that read beyond the part
+  mutable const BorderedLinks* away_ = nullptr;  ///< the one of these that holds the links, while data_ does not yet
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/geometry.hpp"
@@ -95,10 +96,11 @@ class Slots {
     const int before = subset_ == Subset::full ? int(Lattice::parity(x)) * padded_ : 0;
     return (before + block) * lanes_ + lane;
   }
-  /// Every copy of a site becomes what stands in slot `from`.
-  void take(std::vector<SitePair>& pairs, const Coordinates& x, int from) const {
-    const int first = at(x), boxes = layout_.boxes();
-    for (int copy = 0; copy < lanes_; copy += boxes) pairs.push_back({first + copy, from});
+  /// Pairs by which every copy of a site becomes what stands in another slot.
+  int copies() const { return (lanes_ + layout_.boxes() - 1) / layout_.boxes(); }
+  void take(SitePair* pairs, const Coordinates& x, int from) const {
+    const int first = at(x);
+    for (int copy = 0; copy < copies(); ++copy) pairs[copy] = {first + copy * layout_.boxes(), from};
   }
 
  private:
@@ -157,21 +159,29 @@ bool BorderedPart::is_for(const BorderDepth& depth) const {
 void BorderedPart::list_sites() {
   const Lattice& lattice = part_->lattice();
   const Slots here(*part_, element_bytes_, subset_), there(*box_, element_bytes_, subset_);
-  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
-  std::vector<SitePair> put, cut;
-  std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
+  const int share = subset_ == Subset::full ? 1 : 2;  // of two neighbours in x one has a parity
+  const auto held = static_cast<std::size_t>(lattice.sites() / share);
+  std::vector<SitePair> put(held * there.copies()), cut(held * here.copies());
+  const auto in_box = [&](Coordinates x) {
+    for (int mu = 0; mu < directions; ++mu) x[mu] += offset_[mu];
+    return x;
+  };
+#pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
+    const Coordinates x = lattice.coordinates(i), inside = in_box(x);
     if (!holds(subset_, Lattice::parity(x))) continue;
-    Coordinates inside = x;
-    for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
-    there.take(put, inside, here.at(x));
-    here.take(cut, x, there.at(inside));
-    filled[2 * layout.position(inside).block + int(Lattice::parity(x))] = 1;
+    there.take(&put[static_cast<std::size_t>(i / share) * there.copies()], inside, here.at(x));
+    here.take(&cut[static_cast<std::size_t>(i / share) * here.copies()], x, there.at(inside));
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
   if (part_->device().asynchronous()) return;
+  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
+  std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    if (holds(subset_, Lattice::parity(x))) filled[2 * layout.position(in_box(x)).block + int(Lattice::parity(x))] = 1;
+  }
   for (std::size_t number = 0; number < filled.size(); ++number)
     if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
 }
@@ -207,7 +217,8 @@ void BorderedPart::list_zones() {
               Coordinates y = x;
               y[mu] += side == 0 ? extent : -extent;
               pack.push_back({number, slots.at(y)});
-              slots.take(unpack, x, number);
+              unpack.resize(unpack.size() + slots.copies());
+              slots.take(&unpack[unpack.size() - slots.copies()], x, number);
             }
       zones_.push_back({mu, side, to_device(*part_, pack), to_device(*part_, unpack), static_cast<int>(pack.size())});
     }
@@ -265,11 +276,12 @@ LinkField& BorderedPart::write(LinkField& links, bool keep) const {
   return copy_of(links).links;
 }
 
+/// They come home when they are asked for there: often the next expression reads them here.
 void BorderedPart::written(LinkField& links) const {
   BorderedLinks& copy = copy_of(links);
-  cut(stored_sites(copy.links), stored_sites(links));
   links.changed();
   copy.inside = true;
+  links.away_ = &copy;
 }
 
 BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
@@ -304,8 +316,8 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
   for (const Phases& p : phases_)
     if (p.boundary == boundary && &p.links->precision() == &precision && p.links->colours() == colours)
       return p.links.get();
-  HostGauge matrices(box_->lattice(), colours);
-  for (long long i = 0; i < box_->lattice().sites(); ++i) {
+  LinkField links(box_, find_precision("double"), full_storage(colours));
+  upload_each(links, [&](long long i, Complex64* site) {
     const Coordinates x = box_->lattice().coordinates(i);
     Complex64 phase = 1;
     for (int mu = 0; mu < directions; ++mu) {
@@ -314,15 +326,21 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
       if (global < 0) phase *= std::conj(boundary[mu]);
       if (global >= part.global_extent(mu)) phase *= boundary[mu];
     }
-    for (int mu = 0; mu < directions; ++mu)
-      for (int c = 0; c < colours; ++c) matrices.link(i, mu)[c * (colours + 1)] = phase;
-  }
-  LinkField links = upload(matrices, box_, precision, full_storage(colours));
+    std::fill_n(site, directions * colours * colours, Complex64(0));
+    for (int n = 0; n < directions * colours; ++n) site[n * colours + n % colours] = phase;
+  });
+  if (precision.name != links.precision().name) links = encode_links(links, precision, links.storage());
   phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
   return phases_.back().links.get();
 }
 
+void LinkField::bring_home() const {
+  const BorderedLinks& from = *std::exchange(away_, nullptr);
+  from.part->cut(stored_sites(from.links), stored_sites(*this));
+}
+
 void LinkField::changed() {
+  away_ = nullptr;
   ghosts_are_old_ = true;
   for (const auto& copy : bordered_) copy->inside = copy->border = false;
 }

@@ -94,26 +94,11 @@ class BorderedPart {
     Memory unpack;
     int count;
   };
-  /// Memory for what arrives and what leaves; of ranks that store into each other's, for what arrives twice, used in
-  /// turn.
-  struct Buffers {
-    std::size_t bytes = 0;  ///< of either
-    bool peers = false;
-    std::unique_ptr<SharedMemory> shared;
-    Memory own;
-    std::shared_ptr<void> host;  ///< of GPUs whose memory MPI does not read
-    unsigned exchanges = 0;
-
-    /// Where zones of a rank arrive.
-    char* arriving(const Communicator& communicator, int rank) const;
-  };
   BorderedLinks& copy_of(const LinkField& links) const;
   void list_sites();
   void list_zones();
   void move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const;
-  /// Memory for zones of so many bytes, and whether neighbours store into it.
-  Buffers& buffers(std::size_t bytes, bool peers) const;
-  void exchange(std::span<const Zone> zones, const StoredSites& box, Buffers& buffers) const;
+  void exchange(std::span<const Zone> zones, const StoredSites& box) const;
 
   const Domain* part_;
   BorderDepth depth_;
@@ -124,7 +109,6 @@ class BorderedPart {
   Memory put_, cut_;         ///< pairs of all sites of the part
   std::vector<int> blocks_;  ///< CPU: 2 n + parity of the blocks n that hold sites of the part
   std::vector<Zone> zones_;
-  mutable std::unique_ptr<Buffers> buffers_;
   mutable std::vector<std::unique_ptr<SpinorField>> scratch_;
   struct Phases {
     std::array<Complex64, directions> boundary;

@@ -7,15 +7,12 @@
 #include "runtime/error.hpp"
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/ranks/halo_policy.hpp"
+#include "runtime/ranks/mail.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {
 namespace {
-
-constexpr std::size_t zone_alignment = 256;  // of zones; signals come before them
-
-std::size_t aligned(std::size_t bytes) { return (bytes + zone_alignment - 1) / zone_alignment * zone_alignment; }
 
 /// Where the colour vectors that cross a face stand, and their bytes for so many right-hand sides.
 struct Face {
@@ -101,34 +98,27 @@ const Memory& Domain::leaving_slots(int lanes, int mu, int depth) const {
 /// Faces are gathered where the links are: the rest of the field stays there.
 void LinkField::exchange_ghosts() const {
   ghosts_are_old_ = false;
-  const Lattice& lattice = domain_->lattice();
-  if (lattice.parts() == 1) return;
-  Device& device = domain_->device();
-  std::array<std::vector<char>, directions> leaving, arriving;
-  std::vector<Message> sends, receives;
-  for (int mu = 0; mu < directions; ++mu) {
-    if (!lattice.split(mu)) continue;
-    const MemoryOrder there = ghost_order(*this, mu);
-    const Memory face(domain_->device_pointer(), static_cast<std::size_t>(there.words()) * precision_->word_bytes);
+  std::vector<Parcel> faces;
+  for (int mu = 0; mu < directions; ++mu)
+    if (domain_->lattice().split(mu))
+      faces.push_back({mu, 0, static_cast<std::size_t>(ghost_order(*this, mu).words()) * precision_->word_bytes});
+  if (faces.empty()) return;
+  const auto gather = [&](std::size_t n, char* memory) {
+    const int mu = faces[n].mu;
     const Memory& slots = domain_->leaving_slots(lanes_, mu, depth_);
     Operand packed;
-    packed.data = face.data();
-    const StoredSites to = stored_sites(there, packed, precision_->word_bytes);
-    device.move_sites({to, group_of(stored_sites(*this), mu, to.pieces), static_cast<const SitePair*>(slots.data()),
-                       static_cast<int>(slots.bytes() / sizeof(SitePair))});
-    leaving[mu].resize(face.bytes());
-    arriving[mu].resize(face.bytes());
-    device.download(leaving[mu].data(), face.data(), face.bytes());
-    sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
-    receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
-  }
-  domain_->communicator().start(sends, receives);
-  domain_->communicator().finish();
-  for (int mu = 0; mu < directions; ++mu) {
-    if (!lattice.split(mu)) continue;
-    if (ghosts_[mu].bytes() == 0) ghosts_[mu] = Memory(domain_->device_pointer(), arriving[mu].size());
-    device.upload(ghosts_[mu].data(), arriving[mu].data(), arriving[mu].size());
-  }
+    packed.data = memory;
+    const StoredSites to = stored_sites(ghost_order(*this, mu), packed, precision_->word_bytes);
+    domain_->device().move_sites({to, group_of(stored_sites(*this), mu, to.pieces),
+                                  static_cast<const SitePair*>(slots.data()),
+                                  static_cast<int>(slots.bytes() / sizeof(SitePair))});
+  };
+  const auto keep = [&](std::size_t n, const char* memory) {
+    Memory& ghosts = ghosts_[faces[n].mu];
+    if (ghosts.bytes() == 0) ghosts = Memory(domain_->device_pointer(), faces[n].bytes);
+    domain_->device().copy(ghosts.data(), memory, faces[n].bytes);
+  };
+  domain_->mail().exchange(faces, gather, keep);
 }
 
 // --- spinors ---------------------------------------------------------------------------------------------------------
@@ -209,7 +199,7 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
     if (!domain_->lattice().split(mu)) continue;
     z.halo.face[mu] = kernel.reach * face_blocks(g, mu);
     z.halo.split |= 1 << mu;
-    z.bytes += 2 * aligned(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
+    z.bytes += 2 * aligned_zone(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
   if (policy_ == Policy::peer || policy_ == Policy::fused) {
     z.share(*domain_);
@@ -226,7 +216,7 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
 }
 
 void Halos::Zones::share(const Domain& domain) {
-  const std::size_t before = aligned(sizeof(HaloSignals));
+  const std::size_t before = aligned_zone(sizeof(HaloSignals));
   Communicator& communicator = domain.communicator();
   shared = domain.device().allocate_shared(before + 2 * bytes, communicator);
   if (shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", bytes >> 19));
@@ -267,7 +257,7 @@ void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int r
       };
       put(halo.arriving[mu][back], arriving);
       put(halo.leaving[mu][back], leaving[mu][back]);
-      offset += aligned(face.data + face.norm);
+      offset += aligned_zone(face.data + face.norm);
     }
   }
 }

@@ -25,7 +25,7 @@ struct FermionSolver {
   /// ones.
   Method method = Method::automatic;
   /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
-  /// kernels, else double.
+  /// kernels, else double, and of poles on CPUs.
   std::string precision;
   /// Called after each iteration, by all ranks; what it throws ends the solve.
   std::function<void()> look = {};

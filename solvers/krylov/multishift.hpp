@@ -49,7 +49,7 @@ class MultishiftSolver {
   double seconds() const { return seconds_ + refinement_.seconds(); }
   double host_seconds() const { return host_seconds_ + refinement_.host_seconds(); }
   /// Shifts that are refined together.
-  static constexpr int most_refined = 4;
+  static constexpr int most_refined = 8;
 
  private:
   void start(const SpinorField& b, double b_norm, const std::vector<double>& shifts,

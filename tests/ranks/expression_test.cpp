@@ -212,6 +212,40 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
   }
 }
 
+/// What expressions write stays in the box where the next ones read it; it comes home when it is asked for there, or by
+/// an expression that reads farther.
+TEST(ExpressionsOfParts, WrittenLinksComeHomeWhenTheyAreAskedFor) {
+  constexpr Coordinates extent = {4, 8, 4, 8};
+  const auto three_steps = [&](const Lattice& lattice, long long& copies) {
+    const DomainPointer domain = ranks::domain_of(lattice);
+    LinkField u = upload(weak_gauge(lattice, 0.4, 3), domain, find_precision("double"), find_storage("r18"));
+    LinkField v = upload(weak_gauge(lattice, 0.4, 4), domain, u.precision(), u.storage());
+    for (int step = 0; step < 3; ++step) {
+      evaluate("stout4_step", {step % 2 == 0 ? u : v, 0.1}, {step % 2 == 0 ? v : u});
+      if (step == 0) copies = domain->border_traffic().copies;
+    }
+    copies -= domain->border_traffic().copies;
+    const std::vector<double> farther =
+        evaluate("rectangle_action", {v, 1, 0.5, 1, LatticeDirection{0}, LatticeDirection{3}});
+    evaluate("stout4_step", {v, 0.1}, {u});
+    u.fill(0);  // what is away must not come home later
+    HostGauge twice = download(v), nothing = download(u);
+    for (const Complex64& z : nothing.site[0][0]) EXPECT_EQ(z, 0.0);
+    return std::pair(std::move(twice), farther);
+  };
+  long long copies = 0;
+  const auto [expected, sums] = three_steps(Lattice(extent), copies);
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
+    SCOPED_TRACE(ranks::text(grid));
+    const Lattice here = ranks::part(extent, grid);
+    const auto [found, found_sums] = three_steps(here, copies);
+    EXPECT_EQ(copies, 0);  // both have been in the box since the first step
+    EXPECT_NEAR(found_sums[0] / sums[0], 1, 1e-13);
+    for (long long i = 0; i < here.sites(); ++i) ASSERT_EQ(found.site[i], expected.site[here.global_index(i)]) << i;
+  }
+}
+
 /// From coordinates in a box to those in the whole lattice; false where the box holds nothing.
 bool to_global(const BorderedPart& part, const Lattice& here, Coordinates& x) {
   bool filled = true;

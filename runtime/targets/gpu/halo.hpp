@@ -191,9 +191,9 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
 
 /// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
 /// plain kernel.
-template <class K, int Threads, int MinBlocks, class Order = InOrder>
+template <class K, int Threads, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
-  constexpr bool keeps = can_keep_links<K>(0);
+  constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
   constexpr int Block = keeps ? batch_block<K, Threads>() : Threads;
   const Halo& h = *a.halo;
   const auto stream = static_cast<gpuStream_t>(launch.stream);
