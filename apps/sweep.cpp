@@ -163,6 +163,8 @@ class Group {
   std::map<std::string, double>& deviations_;
 };
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 /// Whether a candidate is one for so many right-hand sides: some shapes are for batches alone, the others for one.
 bool belongs(const Json& candidate, int rhs) {
   const auto& shape = candidate["shape"];
@@ -207,7 +209,11 @@ int measure(const SweepOptions& o) {
         o.common.info("the budget is spent; the same command goes on from here");
         return 0;
       }
-      Group(o, size, rhs, device, proven).run(*kernel, candidates, check, fields);
+      try {
+        Group(o, size, rhs, device, proven).run(*kernel, candidates, check, fields);
+      } catch (const UsageError& e) {  // the build lacks what brings its fields to the device, or it cannot be compared
+        o.common.warn(fmt::format("{} is left out: {}", kernel->name, first_line(e.what())));
+      }
       progress.show(++done, std::string(kernel->name));
     }
   }

@@ -6,6 +6,16 @@ from .spec import KernelSpec
 from .targets import LIMITS
 
 BLOCK = 128
+REGISTER_TILE = 4
+"""Right-hand sides that share links in registers (register_tile of runtime/tuning.hpp)."""
+
+
+def side_by_side(spec: KernelSpec) -> bool:
+    """Whether GPUs take more right-hand sides than the tile's beside each other, not one after the other.
+
+    They do where a tile shares links in registers; else links are kept in shared memory for all.
+    """
+    return spec.operator.family == "hopping" and spec.tile >= REGISTER_TILE
 
 
 def launched(spec: KernelSpec) -> KernelSpec:

@@ -80,7 +80,7 @@ void Device::choose_variants(const std::string& device) {
 const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   const auto place = place_in(kernels(), kernel);
   if (variants_.empty() || !place) return kernel;  // what was compiled when it was asked for has none
-  const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile;
+  const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile && kernel.tile < register_tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
   const long long sites = blocks * a.geometry.lanes * a.rhs;
   const LaunchSize size = batch ? LaunchSize::batch : launch_size_of(sites);

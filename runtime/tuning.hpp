@@ -34,6 +34,10 @@ struct TunedDevice {
   std::span<const TunedPolicy> policies;
 };
 
+/// Kernels of so many right-hand sides, or more, share links in registers. On GPUs further tiles are then faster side
+/// by side than one after the other with links in shared memory, and no class of their own (generator/launch.py).
+inline constexpr int register_tile = 4;
+
 /// The class of a launch on so many sites.
 constexpr LaunchSize launch_size_of(long long sites) {
   return sites <= tiny_launch_sites    ? LaunchSize::tiny

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..language.printed import literal
+from ..launch import side_by_side
 from ..spec import KernelSpec
 from ..targets import Target
 
@@ -74,7 +75,8 @@ def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIA
     if spec.variant or not spec.ranks or spec.operator.family != "hopping":
         return None
     best = chosen.get(spec.name, spec)
-    return f"{best.name}_row, {best.block}, {best.min_blocks}, {order_of(best)}"
+    form = ", Rhs::alone" if side_by_side(spec) else ""
+    return f"{best.name}_row, {best.block}, {best.min_blocks}, {order_of(best)}{form}"
 
 
 def _works_on_ranks(spec: KernelSpec, target: Target) -> bool:

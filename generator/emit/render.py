@@ -19,6 +19,7 @@ from ..algebra.su3 import STORAGES, Storage, full_storage
 from ..cpp.expressions import frame_text, storage_text
 from ..folders import ROOT
 from ..language.printed import literal
+from ..launch import side_by_side
 from ..operators.coarse import COARSE_HEADERS
 from ..profile import Profile
 from ..spec import KernelSpec
@@ -114,9 +115,11 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     for target in TARGETS.values():
         variants = tuning.variants.get(target.name, ())
         chosen = _chosen_for_large(tuning, variants)
-        for group, specs in sorted(groups.items()):
-            rows = [s for s in (*specs, *variants) if group_of(s) == group and exists_on(s, target)]
-            files[PurePosixPath(f"{target.name}/{group}.{target.suffix}")] = render_group(rows, target, command, chosen)
+        units = {group: [s for s in specs if exists_on(s, target)] for group, specs in sorted(groups.items())}
+        for variant in (v for v in variants if exists_on(v, target)):
+            units.setdefault(unit_of_variant(variant, target), []).append(variant)
+        for unit, rows in units.items():
+            files[PurePosixPath(f"{target.name}/{unit}.{target.suffix}")] = render_group(rows, target, command, chosen)
         listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         data = registry_data(listed, target)
         files[PurePosixPath(f"{target.name}/registry.cpp")] = render("registry.cpp.j2", command, **data)
@@ -150,6 +153,15 @@ def group_of(spec: KernelSpec) -> str:
     dagger = "_dagger" if spec.dagger else ""
     colours = f"_c{spec.colours}" if spec.colours != 3 else ""
     return f"{spec.operator.group}{dagger}_{spec.precision}{colours}"
+
+
+def unit_of_variant(spec: KernelSpec, target: Target) -> str:
+    """The same for a variant that a sweep chose. GPUs have many, which compile beside the kernels and each other."""
+    if target.threads is None:
+        return group_of(spec)
+    return "_".join(
+        [group_of(spec), "tuned", *([spec.links] if spec.links else []), *([spec.basis.short] if spec.basis else [])]
+    )
 
 
 def exists_on(spec: KernelSpec, target: Target) -> bool:
@@ -204,7 +216,12 @@ def render_body(spec: KernelSpec, command: str) -> str:
 def render_group(
     specs: Sequence[KernelSpec], target: Target, command: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS
 ) -> str:
-    """One translation unit; `chosen` as for halo_arguments."""
+    """One translation unit; `chosen` as for halo_arguments: variants, of which the rows alone are repeated here."""
+    rows = [_row(s, target, chosen) for s in specs]
+    here = {s.name for s in specs}
+    others = [v for s in specs if halo_arguments(s, chosen) and (v := chosen.get(s.name)) and v.name not in here]
+    rows = [{**_row(v, target, chosen), "launch": None} for v in others] + rows
+    specs = [*others, *specs]
     headers = [target.include(h) for h in target.headers]
     if any(_around(s, target) == target.sums != "" for s in specs):
         headers.append(target.include("sums"))
@@ -218,7 +235,7 @@ def render_group(
         command,
         target_header=target.include("kernel"),
         headers=headers,
-        rows=[_row(s, target, chosen) for s in specs],
+        rows=rows,
     )
 
 
@@ -249,5 +266,5 @@ def _launch(spec: KernelSpec, target: Target) -> str:
         return "".join(f", {name.capitalize()}" for name in spec.shape)
     numbers = f", {spec.block}, {spec.min_blocks}"
     if not spec.variant:
-        return numbers
+        return numbers + (f", {order_of(spec)}, Rhs::alone" if side_by_side(spec) else "")
     return f"{numbers}, {order_of(spec)}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..emit.render import exists_on
 from ..errors import SpecError
+from ..launch import side_by_side
 from ..profile import Profile
 from ..spec import KernelSpec
 from ..targets import Target
@@ -18,6 +19,9 @@ COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream"
 BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
 """Shapes for several right-hand sides."""
 
+COLOURS = 3
+"""Of the links that candidates are compared and timed on; other numbers take the declared defaults."""
+
 
 def tunable(profile: Profile, only: Sequence[str], target: Target) -> list[KernelSpec]:
     """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
@@ -26,6 +30,7 @@ def tunable(profile: Profile, only: Sequence[str], target: Target) -> list[Kerne
         for s in profile.kernels
         if s.operator.family in ("hopping", "update", "slices", "expression")
         and not s.dagger
+        and s.colours == COLOURS
         and exists_on(s, target)
         and (not only or any(o in s.name for o in only))
     ]
@@ -53,7 +58,7 @@ def candidates(spec: KernelSpec, target: Target, *, quick: bool) -> list[KernelS
         shapes.append(("box",))  # loops of links reach sites that rows of x load far apart
     found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
     found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
-    if hopping and kept_bytes(spec) * limits.step <= limits.shared:
+    if hopping and not side_by_side(spec) and kept_bytes(spec) * limits.step <= limits.shared:
         shapes += list(BATCH_COMBINATIONS[:1] if quick else BATCH_COMBINATIONS)
         found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
     for shape in shapes:

@@ -161,7 +161,7 @@ def _wrapped(texts: Iterable[str]) -> str:
     """Texts with commas between them, in lines of at most 120 columns as far as that goes."""
     lines = [""]
     for text in texts:
-        if lines[-1] and len(lines[-1]) + len(text) > 112:
+        if lines[-1] and len(lines[-1]) + len(text) > 110:
             lines.append("")
         lines[-1] += f", {text}" if lines[-1] else text
     return ",\n".join(f"    {line}" for line in lines)

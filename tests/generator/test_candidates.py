@@ -39,6 +39,20 @@ def test_a_quick_sweep_has_launches_alone_and_processors_nothing_to_compare():
     assert len(candidates(spec, HOST, quick=False)) == 1
 
 
+def test_kernels_of_other_colours_are_not_swept():
+    """Candidates are compared on links of three colours; a sweep of the whole profile must not end at others."""
+    assert any(s.colours != 3 for s in PROFILE.kernels)
+    assert {s.colours for s in tunable(PROFILE, (), GPU)} == {3}
+
+
+def test_tiles_that_share_links_in_registers_have_no_form_in_shared_memory():
+    of_tile = {s.tile: s for s in PROFILE.kernels if s.name.startswith("improved_staggered_single_r13_n")}
+    kept = {tile: any("kept" in c.shape for c in candidates(s, GPU, quick=False)) for tile, s in of_tile.items()}
+    assert kept == {1: True, 4: False}
+    text = {tile: render_group([s], GPU, "a test") for tile, s in of_tile.items()}
+    assert text[4].count("Rhs::alone") == 2 and "Rhs::" not in text[1]  # its own, and that of several GPUs
+
+
 def ptxas(spills):
     """The assembler's report on some candidates, and these."""
     specs = [PROFILE.find(FORCES[0]).as_variant((), 64, n + 1) for n in range(len(spills))]

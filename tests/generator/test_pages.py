@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tree import ROOT, tracked
 
-PAGES = [p for p in tracked("*.md") if p.parent in (ROOT, ROOT / "docs")]
+DOCS = ROOT / "docs"
+PAGES = [p for p in tracked("*.md") if p.parent == ROOT or DOCS in p.parents]
 LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*?$|`[^`\n]+`", re.M | re.S)
 
@@ -66,9 +67,9 @@ def test_pages_that_are_named_exist():
 
 
 def test_every_page_is_in_the_table_of_contents_once():
-    listed = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2], flags=re.M)
+    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2], flags=re.M)
     made = {*site_hooks().TOP, "api-python.md"}
-    pages = {p.name for p in PAGES if p.parent == ROOT / "docs"}
+    pages = {p.relative_to(DOCS).as_posix() for p in PAGES if DOCS in p.parents}
     assert sorted(listed) == sorted(pages | made)
 
 
