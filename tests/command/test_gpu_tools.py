@@ -1,0 +1,109 @@
+"""Scripts that measure and test on the GPUs of a host, with programs in place of these."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+PROGRAM = """#!{python}
+import json, os, sys
+words = sys.argv[1:]
+option = lambda name: words[words.index(name) + 1] if name in words else ""
+print(*words)
+open("calls", "a").write(words[0] + "\\n")
+ranks = int(os.environ.get("RANKS", 1))
+if words[0] == "heatbath":
+    open("part_00001.ildg", "w").close()
+speeds = dict(alone=100) if ranks == 1 else dict(alone=200, fused=180, peer=170)
+rows = [dict(precision="double", rhs=1, policy=policy, gflops=speed) for policy, speed in speeds.items()]
+solve = dict(solver=option("--solver"), batch=1, seconds=0.5 / ranks, iterations=9, host_share=0.25)
+trajectory = dict(seconds=4 / ranks, shares=dict(solves=0.5, forces=0.25))
+grid = [int(n) for n in (option("--grid") or "1").split(",")]
+result = dict(rows=rows, grid=grid, solves=[solve], trajectories=[trajectory] * 2)
+json.dump(result, open(option("--json") or os.devnull, "w"))
+sys.exit(os.path.exists("broken"))
+"""
+
+
+@pytest.fixture
+def host(tmp_path):
+    """Programs that stand for a build and for a host with two GPUs."""
+
+    def program(path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    program(tmp_path / "bin" / "nvidia-smi", "#!/bin/sh\necho 'GPU 0: A'\necho 'GPU 1: B'\n")
+    program(tmp_path / "bin" / "mpirun", '#!/bin/bash\nwhile [ "$1" != -n ]; do shift; done\nRANKS=$2 exec "${@:3}"\n')
+    program(tmp_path / "build" / "bin" / "quarksmith", PROGRAM.format(python=sys.executable))
+    return tmp_path
+
+
+def run(host, script, *words, path="", **variables):
+    environment = {**os.environ, "PATH": path or f"{host}/bin:{os.environ['PATH']}", **variables}
+    return subprocess.run(
+        [ROOT / "tools" / script, *words], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def tables(folder):
+    command = [sys.executable, ROOT / "tools" / "scaling_tables.py", folder]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_host_is_measured_step_by_step(host):
+    done = run(host, "measure_host.sh", host / "build", host / "out")
+    assert done.returncode == 0, done.stderr
+    calls = (host / "out" / "calls").read_text().split()
+    assert calls.count("scaling") == 1 + 4 and calls.count("hmc") == 4 and calls.count("heatbath") == 2
+    assert calls.count("solve-bench") == 2 * 3
+    found = tables(host / "out").stdout
+    assert re.search(r"^\| strong, 1,1,1,1 \| 100 \(1\.00\) ", found, re.M)
+    assert re.search(r"^\| strong, 1,1,1,2 \| 180 \(1\.80\) ", found, re.M)
+    assert "| bicgstab | 2 | 1 | 0.2500 | 9 | 25% |" in found and "| hisq | 2 | 2.00 | 2.00 | 1.00 | 0.50 |" in found
+
+
+def test_steps_that_are_done_are_not_made_again_and_those_that_fail_are(host):
+    out = host / "out"
+    out.mkdir()
+    (out / "broken").touch()
+    done = run(host, "measure_host.sh", host / "build", out, "2", STEPS="solves")
+    assert done.returncode == 1 and "--solver cg" in done.stderr
+    for name in ("broken", "cg_2.json"):
+        (out / name).unlink()
+    before = (out / "calls").read_text()
+    assert run(host, "measure_host.sh", host / "build", out, "2", STEPS="solves").returncode == 0
+    assert (out / "calls").read_text() == before + "solve-bench\n"  # of two
+
+
+def test_what_is_missing_is_said(host):
+    for script in ("measure_host.sh", "test_gpu.sh"):
+        bare = host / "bare"
+        bare.mkdir(exist_ok=True)
+        for tool in ("bash", "dirname", "realpath", "mkdir", "wc", "nproc", "env"):
+            if not (bare / tool).exists():
+                (bare / tool).symlink_to(shutil.which(tool))
+        found = run(host, script, host / "build", host / "out", path=str(bare))
+        assert found.returncode == 1 and "nvidia-smi lists no GPU" in found.stderr, found
+    assert run(host, "measure_host.sh", host / "none", host / "out").returncode == 2
+    assert "STEPS has hop" in run(host, "measure_host.sh", host / "build", host / "out", STEPS="hop").stderr
+    (host / "empty").mkdir()
+    assert tables(host / "empty").returncode == 1
+
+
+def test_all_parts_of_the_tests_are_counted(host):
+    xml = '<testsuites><testcase name="a" status="run"/></testsuites>'
+    text = f"#!/bin/bash\nfor w; do case $w in --gtest_output=xml:*) echo '{xml}' > ${{w#*xml:}};; esac; done\n"
+    for name in ("quarksmith_tests", "quarksmith_ranks_tests"):
+        program = host / "build" / "bin" / name
+        program.write_text(text + "exit ${GTEST_SHARD_INDEX:-0}\n")
+        program.chmod(0o755)
+    done = run(host, "test_gpu.sh", host / "build", "1")
+    assert done.returncode == 0 and "tests: 1 passed, 0 failed" in done.stdout, done.stdout + done.stderr
+    done = run(host, "test_gpu.sh", host / "build", "3")  # the second and the third say that they failed
+    assert done.returncode == 1 and "tests: 3 passed, 2 failed" in done.stdout, done.stdout
