@@ -36,7 +36,7 @@ struct MultigridParameters {
   Method coarsest = Method::gcr;  ///< of the coarsest level, on its even-odd form
   int coarsest_steps = 0;         ///< of that; 0: a direct solve where it is small enough
   /// Of the finest level's smoother: half, single, or empty for half on GPUs, where it spares memory traffic.
-  std::string smoother_precision;
+  std::string smoother_precision = {};
   int relaxations = 50;     ///< steps of MR with which near-null vectors begin
   int most_rounds = 5;      ///< of adaptation
   double least_gain = 0.1;  ///< rounds end when the convergence factor, if good, falls by less than this part of it
