@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from .algebra.gamma import TOLERANCE, Matrix
-from .emit.render import NOT_TUNED, Tuning, body_path, exists_on, group_of, render_profile
+from .emit.render import NOT_TUNED, Tuning, body_path, exists_on, render_profile, unit_of
 from .emit.words import slice_numbers, weight
 from .lower.hopping import DIRECTION_NAMES, clifford_text
 from .lower.numbers import Product, printed_sum
@@ -61,7 +61,7 @@ def _on_target(spec: KernelSpec, target: Target) -> str:
     costs = [f"{target.kernel_seconds:.2g} s to compile"]
     if target.threads:
         costs.insert(0, f"{target.threads.left(spec.block * spec.min_blocks)} registers a thread")
-    return f"generated/{target.name}/{group_of(spec)}.{target.suffix}: {', '.join(costs)}"
+    return f"generated/{target.name}/{unit_of(spec, target)}.{target.suffix}: {', '.join(costs)}"
 
 
 def explain_record(record: Lowered) -> str:

@@ -5,6 +5,7 @@
 # tools/scaling_tables.py FOLDER prints the tables of docs/performance.md.
 set -u
 cd "$(dirname "$0")/.."
+. tools/mpi.sh
 if [ $# -lt 2 ]; then
   echo "usage: tools/measure_host.sh BUILD FOLDER [GPUS...]" >&2
   exit 2
@@ -35,7 +36,7 @@ step() {
   [ ! -e "$folder/$name.json" ] || return 0
   echo "$name: $*"
   local launch=()
-  [ "$gpus" = 1 ] || launch=(mpirun --allow-run-as-root --bind-to none -n "$gpus")
+  [ "$gpus" = 1 ] || launch=(mpirun "${mpi_options[@]}" -n "$gpus")
   if ! (cd "$folder" && "${launch[@]}" "$run" "$@" --json "$name.json" --overwrite > "$name.log" 2>&1); then
     tail -n 3 "$folder/$name.log" >&2
     failed=1
@@ -82,7 +83,7 @@ for n in "$@"; do
       hmc)
         heatbath links 200 5.6
         for quarks in clover hisq; do
-          cp examples/timing/hmc_$quarks.toml "$folder"
+          [ -e "$folder/hmc_$quarks.toml" ] || cp examples/timing/hmc_$quarks.toml "$folder"
           step "${quarks}_$n" "$n" hmc hmc_$quarks.toml --grid "$main"
         done
         ;;

@@ -15,7 +15,7 @@ def read(folder: Path, pattern: str) -> Iterator[tuple[list[str], dict]]:
 
 def hops(folder: Path) -> list[str]:
     """Total GFLOP/s of hopping terms; in brackets times one GPU."""
-    cells: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
+    cells: dict[tuple[str, str], dict[int, float]] = {}
     for (kind, *_), data in read(folder, "*_*.json"):
         if kind not in ("strong", "weak"):
             continue
@@ -30,22 +30,20 @@ def hops(folder: Path) -> list[str]:
                 best[key] = max(best.get(key, (-1, 0.0)), (used[row["policy"]], row["gflops"]))
         for (precision, rhs), (_, gflops) in best.items():
             where = f"{kind}, {','.join(map(str, data['grid']))}"
-            cells.setdefault((where, precision), {}).setdefault(rhs, {})["gflops"] = gflops
+            cells.setdefault((where, precision), {})[rhs] = gflops
     single = {k[1]: v for k, v in cells.items() if k[0] == "strong, 1,1,1,1"}
     lines = ["| grid | double, 1 / 12 | single | half |", "|---|---|---|---|"]
     for where in sorted({w for w, _ in cells}):
         texts = []
         for precision in ("double", "single", "half"):
             found = cells.get((where, precision), {})
-            texts.append(
-                " / ".join(_with_ratio(found[r]["gflops"], single.get(precision, {}).get(r)) for r in sorted(found))
-            )
+            texts.append(" / ".join(_with_ratio(found[r], single.get(precision, {}).get(r)) for r in sorted(found)))
         lines.append(f"| {where} | {' | '.join(texts)} |")
     return lines
 
 
-def _with_ratio(gflops: float, one: dict[str, float] | None) -> str:
-    return f"{gflops:.0f}" + (f" ({gflops / one['gflops']:.2f})" if one else "")
+def _with_ratio(gflops: float, one: float | None) -> str:
+    return f"{gflops:.0f}" + (f" ({gflops / one:.2f})" if one else "")
 
 
 def solves(folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 # on several ranks, Python.
 set -u
 cd "$(dirname "$0")/.."
+. tools/mpi.sh
 build=$1
 runs=()
 unset MAKEFLAGS MAKELEVEL MFLAGS  # tests start make on their own
@@ -48,10 +49,8 @@ c_tests() { cd "$build" && exec bin/quarksmith_c_tests; }
 
 # Each rank computes with one thread, and gives way while it waits.
 on_ranks() {
-  local ranks=$1 options=()
-  if mpirun --version 2>/dev/null | grep -q "Open MPI\|OpenRTE"; then
-    options=(--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none)
-  fi
+  local ranks=$1 options=("${mpi_options[@]}")
+  [ ${#options[@]} = 0 ] || options+=(--oversubscribe --mca mpi_yield_when_idle 1)
   OMP_NUM_THREADS=1 mpirun "${options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
     "--gtest_filter=${2:-*}" "--gtest_output=xml:$build/tests_ranks$ranks.xml"
 }

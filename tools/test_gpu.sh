@@ -4,6 +4,11 @@
 # turn on the GPUs; then the tests of ranks, one rank a GPU.
 set -u
 cd "$(dirname "$0")/.."
+. tools/mpi.sh
+if [ $# = 0 ]; then
+  echo "usage: tools/test_gpu.sh BUILD [SHARDS] [FILTER]" >&2
+  exit 2
+fi
 build=$1
 shards=${2:-$(nproc)}
 filter=${3:-*}
@@ -34,7 +39,7 @@ echo "tests in $shards parts on $gpus GPU(s): $((SECONDS - start)) s"
 if ldd "$build/bin/quarksmith" | grep -q libmpi && command -v mpirun > /dev/null; then
   for ((ranks = 1; ranks <= gpus; ranks *= 2)); do
     start=$SECONDS
-    mpirun --allow-run-as-root --bind-to none -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
+    mpirun "${mpi_options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
       "--gtest_filter=$filter" "--gtest_output=xml:$build/gpu_ranks$ranks.xml" > "$build/gpu_ranks$ranks.log" 2>&1
     status=$?
     runs+=("$status:$build/gpu_ranks$ranks.xml")

@@ -109,18 +109,15 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     """All files of a profile and of the variants that sweeps chose: path relative to the output folder -> text."""
     command = f"python -m generator generate --profile {profile.name}"
     files = render_files([*profile.kernels, *tuning.all_variants], command)
-    groups: dict[str, list[KernelSpec]] = defaultdict(list)
-    for spec in profile.kernels:
-        groups[group_of(spec)].append(spec)
     for target in TARGETS.values():
         variants = tuning.variants.get(target.name, ())
         chosen = _chosen_for_large(tuning, variants)
-        units = {group: [s for s in specs if exists_on(s, target)] for group, specs in sorted(groups.items())}
-        for variant in (v for v in variants if exists_on(v, target)):
-            units.setdefault(unit_of_variant(variant, target), []).append(variant)
+        listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
+        units: dict[str, list[KernelSpec]] = defaultdict(list)
+        for spec in listed:
+            units[unit_of(spec, target)].append(spec)
         for unit, rows in units.items():
             files[PurePosixPath(f"{target.name}/{unit}.{target.suffix}")] = render_group(rows, target, command, chosen)
-        listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         data = registry_data(listed, target)
         files[PurePosixPath(f"{target.name}/registry.cpp")] = render("registry.cpp.j2", command, **data)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
@@ -144,24 +141,17 @@ def _chosen_for_large(tuning: Tuning, variants: Sequence[KernelSpec]) -> dict[st
     return chosen
 
 
-def group_of(spec: KernelSpec) -> str:
+def unit_of(spec: KernelSpec, target: Target) -> str:
     """Name of the translation unit that holds a kernel.
 
     Conjugates have one of their own: hopping terms with all their variants are what a build waits for, and two halves
-    compile side by side. So do other numbers of colours.
+    compile side by side. So do other numbers of colours, and on GPUs, which have many, variants that sweeps chose.
     """
-    dagger = "_dagger" if spec.dagger else ""
-    colours = f"_c{spec.colours}" if spec.colours != 3 else ""
-    return f"{spec.operator.group}{dagger}_{spec.precision}{colours}"
-
-
-def unit_of_variant(spec: KernelSpec, target: Target) -> str:
-    """The same for a variant that a sweep chose. GPUs have many, which compile beside the kernels and each other."""
-    if target.threads is None:
-        return group_of(spec)
-    return "_".join(
-        [group_of(spec), "tuned", *([spec.links] if spec.links else []), *([spec.basis.short] if spec.basis else [])]
-    )
+    parts = [spec.operator.group, "dagger" if spec.dagger else "", spec.precision]
+    parts.append(f"c{spec.colours}" if spec.colours != 3 else "")
+    if spec.variant and target.threads:
+        parts += ["tuned", spec.links or "", spec.basis.short if spec.basis else ""]
+    return "_".join(filter(None, parts))
 
 
 def exists_on(spec: KernelSpec, target: Target) -> bool:

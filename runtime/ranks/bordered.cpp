@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -159,29 +160,25 @@ bool BorderedPart::is_for(const BorderDepth& depth) const {
 void BorderedPart::list_sites() {
   const Lattice& lattice = part_->lattice();
   const Slots here(*part_, element_bytes_, subset_), there(*box_, element_bytes_, subset_);
+  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
+  std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
   const int share = subset_ == Subset::full ? 1 : 2;  // of two neighbours in x one has a parity
   const auto held = static_cast<std::size_t>(lattice.sites() / share);
   std::vector<SitePair> put(held * there.copies()), cut(held * here.copies());
-  const auto in_box = [&](Coordinates x) {
-    for (int mu = 0; mu < directions; ++mu) x[mu] += offset_[mu];
-    return x;
-  };
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i), inside = in_box(x);
+    const Coordinates x = lattice.coordinates(i);
+    Coordinates inside = x;
+    for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
     if (!holds(subset_, Lattice::parity(x))) continue;
     there.take(&put[static_cast<std::size_t>(i / share) * there.copies()], inside, here.at(x));
     here.take(&cut[static_cast<std::size_t>(i / share) * here.copies()], x, there.at(inside));
+    std::atomic_ref(filled[2 * layout.position(inside).block + int(Lattice::parity(x))])
+        .store(1, std::memory_order_relaxed);  // a block has several sites
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
   if (part_->device().asynchronous()) return;
-  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
-  std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
-    if (holds(subset_, Lattice::parity(x))) filled[2 * layout.position(in_box(x)).block + int(Lattice::parity(x))] = 1;
-  }
   for (std::size_t number = 0; number < filled.size(); ++number)
     if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
 }

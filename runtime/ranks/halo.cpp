@@ -220,12 +220,7 @@ void Halos::Zones::share(const Domain& domain) {
   Communicator& communicator = domain.communicator();
   shared = domain.device().allocate_shared(before + 2 * bytes, communicator);
   if (shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", bytes >> 19));
-  const std::vector<int>& host_ranks = communicator.host_ranks();
-  const auto part_of = [&](int rank) {
-    const auto found = std::find(host_ranks.begin(), host_ranks.end(), rank);
-    return static_cast<char*>(shared->part(static_cast<int>(found - host_ranks.begin())));
-  };
-  char* own = part_of(communicator.rank());
+  char* own = part_of(*shared, communicator, communicator.rank());
   halo.buffer = static_cast<long long>(bytes);
   halo.signals = reinterpret_cast<HaloSignals*>(own);
   arriving = own + before;
@@ -233,7 +228,7 @@ void Halos::Zones::share(const Domain& domain) {
     for (const int back : {0, 1}) {
       if (halo.face[mu] == 0) continue;
       // What a forward hop needs goes to the part behind, and the other way round.
-      char* other = part_of(domain.lattice().part_at(mu, back ? 1 : -1));
+      char* other = part_of(*shared, communicator, domain.lattice().part_at(mu, back ? 1 : -1));
       halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
       leaving[mu][back] = other + before;
     }

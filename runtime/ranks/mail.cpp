@@ -10,11 +10,14 @@
 
 namespace quarksmith {
 
+char* part_of(const SharedMemory& shared, const Communicator& communicator, int rank) {
+  const std::vector<int>& ranks = communicator.host_ranks();
+  return static_cast<char*>(shared.part(static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin())));
+}
+
 char* Mail::arriving(int rank) const {
   if (!buffers_.peers) return static_cast<char*>(buffers_.own.data());
-  const std::vector<int>& ranks = domain_->communicator().host_ranks();
-  const auto number = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-  return static_cast<char*>(buffers_.shared->part(static_cast<int>(number))) + (exchanges_ % 2) * buffers_.bytes;
+  return part_of(*buffers_.shared, domain_->communicator(), rank) + (exchanges_ % 2) * buffers_.bytes;
 }
 
 void Mail::make(std::size_t bytes, bool peers) {

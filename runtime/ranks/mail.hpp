@@ -17,6 +17,9 @@ inline std::size_t aligned_zone(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// The memory of a rank of this host, by its number among all.
+char* part_of(const SharedMemory& shared, const Communicator& communicator, int rank);
+
 /// What lies on one side of a part along mu: it comes from the part there, which has it, and goes from this part, which
 /// has the same for another, to the one on the opposite side.
 struct Parcel {

@@ -13,7 +13,7 @@ namespace {
 /// Of iterations, where a run does not say it and the build has the kernels. Poles that share a Krylov space each go on
 /// by themselves where single precision ends: a batch of them is cheap on GPUs, but on CPUs one space in double is
 /// cheaper.
-std::string_view usual_precision(bool shifted, const Device& device) {
+const char* usual_precision(bool shifted, const Device& device) {
   return shifted && !device.asynchronous() ? "double" : "double-single";
 }
 
@@ -149,8 +149,7 @@ LinkStore FermionOperator::compact_links() const {
 FermionSolvers& FermionOperator::solvers() {
   Parts& p = *parts_;
   if (p.solved) return *solvers_;
-  const std::string asked =
-      precision_.empty() ? std::string(usual_precision(rhs_ > 1, matrix().domain()->device())) : precision_;
+  const std::string asked = precision_.empty() ? usual_precision(rhs_ > 1, matrix().domain()->device()) : precision_;
   const PrecisionInfo* inner = precisions_of(asked, 2).inner;
   if (inner != &matrix().precision()) {
     try {

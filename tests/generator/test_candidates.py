@@ -3,6 +3,8 @@
 import pytest
 
 from generator.emit.render import render_group
+from generator.folders import ROOT
+from generator.launch import REGISTER_TILE
 from generator.profile import load_profile
 from generator.targets import GPU, HOST, TARGETS
 from generator.tune.candidates import candidates, tunable
@@ -46,6 +48,7 @@ def test_kernels_of_other_colours_are_not_swept():
 
 
 def test_tiles_that_share_links_in_registers_have_no_form_in_shared_memory():
+    assert f" register_tile = {REGISTER_TILE};" in (ROOT / "runtime" / "tuning.hpp").read_text()
     of_tile = {s.tile: s for s in PROFILE.kernels if s.name.startswith("improved_staggered_single_r13_n")}
     kept = {tile: any("kept" in c.shape for c in candidates(s, GPU, quick=False)) for tile, s in of_tile.items()}
     assert kept == {1: True, 4: False}
