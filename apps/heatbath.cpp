@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/caller.hpp"
+#include "apps/configuration_writer.hpp"
 #include "apps/earlier.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
@@ -96,7 +97,12 @@ class HeatbathCommand {
         result_(told_before()),
         prefix_(claim()),
         domain_(o.common.open_domain(start_.gauge.lattice)),
-        run_(start_.gauge, domain_, start_.state) {}
+        run_(start_.gauge, domain_, start_.state),
+        writer_(o.common, o.out, of_configurations(), [this](std::uint64_t number, double seconds) {
+          saved_ = number;
+          stops_.wrote(seconds);
+          say();
+        }) {}
 
   int operator()() {
     if (o_.out.empty() && caller() == nullptr) o_.common.info("configurations are not kept: that takes --out PREFIX");
@@ -113,6 +119,7 @@ class HeatbathCommand {
         longest = std::max(longest, now() - at);
         result_["plaquettes"][done() - 1 - result_["first"].get<std::uint64_t>()] = plaquette;
         progress.show(double(done() - first_), fmt::format("sweep {} plaquette {:.6f}", done(), plaquette));
+        writer_.look();
         if (o_.save_every > 0 && (done() - counted_from()) % o_.save_every == 0 && done() < end_) save(now() - begun);
         say();
       }
@@ -121,6 +128,7 @@ class HeatbathCommand {
     fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start_.gauge.lattice.global_text(),
                start_.state.beta, done(), run_.averages().plaquette, each(seconds), domain_->device().name());
     save(seconds);
+    writer_.wait();
     if (caller() != nullptr) caller()->gauge = run_.configuration();
     if (done() == end_) return 0;
     stops_.end();
@@ -171,26 +179,21 @@ class HeatbathCommand {
 
   Existing of_configurations() const { return o_.goes_on() ? Existing::resume : o_.common.existing(); }
 
-  /// Writes the JSON, then the configuration: where it is, all its sweeps are told. \param seconds of all sweeps
+  /// Writes the JSON and begins to write the configuration: where it is, all its sweeps are told.
+  /// \param seconds of all sweeps
   void save(double seconds) {
     const double begun = now();
+    writer_.wait();
     const double plaquette = run_.averages().plaquette;
     result_["sweeps"] = done();
     result_["plaquette"] = plaquette;
     result_["seconds_per_sweep"] = each(seconds);
     o_.common.write_json(result_);
     if (!o_.out.empty() && (done() > saved_ || done() == end_)) {
-      const auto path = configuration_name(o_.out, done());
-      const std::vector<ExtraRecord> state = {{heatbath_record, state_text(run_.state())}};
-      if (done() == end_) {
-        write_gauge(o_.common.output(path), run_.configuration(), "ildg", 64, state);
-      } else {
-        Output output(path, of_configurations(), o_.common.ranks());
-        write_gauge(output, run_.configuration(), "ildg", 64, state);
-      }
-      o_.common.info(fmt::format("wrote {}", path.string()));
+      writer_.write(done(), end_, run_.configuration(), {{heatbath_record, state_text(run_.state())}});
+    } else {
+      saved_ = done();
     }
-    saved_ = done();
     stops_.wrote(now() - begun);
     say();
   }
@@ -215,6 +218,7 @@ class HeatbathCommand {
   PathLock prefix_;
   DomainPointer domain_;
   HeatbathRun run_;
+  ConfigurationWriter writer_;
 };
 
 int run(const HeatbathOptions& o, const CLI::App& command) {

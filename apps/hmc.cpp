@@ -10,6 +10,7 @@
 #include <map>
 
 #include "apps/caller.hpp"
+#include "apps/configuration_writer.hpp"
 #include "apps/earlier.hpp"
 #include "apps/hmc_file.hpp"
 #include "apps/hmc_report.hpp"
@@ -143,7 +144,12 @@ class HmcRun {
         domain_(o.common.open_domain(start_.gauge.lattice, d_.reach)),
         rehearsal_([this] { rehearse_hmc(o_.run, o_.common.partition(), *domain_); }),
         hmc_(start_.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
-             [&stops] { stops.look(); }) {}
+             [&stops] { stops.look(); }),
+        writer_(o.common, o.out, of_configurations(), [this](std::uint64_t number, double seconds) {
+          saved_ = number;
+          stops_.wrote(seconds);
+          say();
+        }) {}
 
   int operator()() {
     if (o_.out.empty()) o_.common.info("configurations are not kept: that takes --out PREFIX");
@@ -156,15 +162,21 @@ class HmcRun {
         if (caller() != nullptr && caller()->after_trajectory)
           ended_by_caller_ = caller()->after_trajectory(entry(done_ - 1));
         progress.show(double(done_ - first), note);
+        writer_.look();
         if (o_.save_every > 0 && done_ % o_.save_every == 0 && done_ < end_) save();
       }
     } catch (const Stopped&) {  // the trajectory at hand is given up
     } catch (const Error& e) {
-      if (o_.common.ranks().size() > 1 || done_ == saved_) throw;  // of ranks not all may have met it
+      if (o_.common.ranks().size() > 1) throw;  // of ranks not all may have met it
+      writer_.wait();
+      if (done_ == saved_) throw;
       save();
+      writer_.wait();
       throw Error(fmt::format("{}; {}", e.what(), kept()));
     }
+    writer_.wait();
     if (done_ > saved_ || done_ == first) save();
+    writer_.wait();
     o_.common.write_json(result_);  // with the time that the last file took
     if (caller() != nullptr) caller()->gauge = hmc_.links();
     if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
@@ -261,24 +273,18 @@ class HmcRun {
     return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
   }
 
-  /// Writes the JSON, then the configuration: where it is, all its trajectories are told.
+  /// Writes the JSON and begins to write the configuration: where it is, all its trajectories are told.
   void save() {
     const double begun = now();
+    writer_.wait();
     o_.common.write_json(result_);
     if (!o_.out.empty() && done_ > saved_) {
-      const auto path = configuration_name(o_.out, done_);
-      const std::vector<ExtraRecord> extra = {
-          {record, nlohmann::ordered_json{{"trajectories", done_}, {"run", d_.keys}}.dump()}};
-      if (done_ == end_) {
-        write_gauge(o_.common.output(path), hmc_.links(), "ildg", 64, extra);
-      } else {
-        Output output(path, of_configurations(), o_.common.ranks());
-        write_gauge(output, hmc_.links(), "ildg", 64, extra);
-      }
-      o_.common.info(fmt::format("wrote {}", path.string()));
+      writer_.write(done_, end_, hmc_.links(),
+                    {{record, nlohmann::ordered_json{{"trajectories", done_}, {"run", d_.keys}}.dump()}});
       entry(done_ - 1)["shares"] = shares_of(last_, hmc_, now() - begun);
+    } else {
+      saved_ = done_;
     }
-    saved_ = done_;
     stops_.wrote(now() - begun);
     say();
   }
@@ -306,6 +312,7 @@ class HmcRun {
   DomainPointer domain_;
   KernelRehearsal rehearsal_;
   Hmc hmc_;
+  ConfigurationWriter writer_;
   TrajectoryReport last_;
   std::uint64_t accepted_ = 0;
   double longest_ = 0;

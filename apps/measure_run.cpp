@@ -125,8 +125,9 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
     sequential->give(first, b, basis);
     return b;
   }
+  HostSpinor source(named_.gauge.lattice);
   for (int i = 0; i < count; ++i) {
-    HostSpinor source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
+    fill_source(settings, (first + i) / 3, (first + i) % 3, source);
     if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
     upload(source, b, basis, i);
   }

@@ -177,15 +177,15 @@ class Run {
 
   /// Takes one that has been solved for, from where it is; the file gets it without the sink.
   void take(int n, const SpinorField& x, const SpinorField* middle, ColumnReport report) {
-    HostSpinor column(lattice());
+    if (!column_ && (store_.file || middle != nullptr)) column_.emplace(lattice());
     if (middle != nullptr) {
-      download(*middle, column, basis());
-      report.midpoint = slice_norms(column, o_.common.ranks());
+      download(*middle, *column_, basis());
+      report.midpoint = slice_norms(*column_, o_.common.ranks());
     }
     columns_.take(n, x, basis());
-    if (store_.file || middle != nullptr) columns_.give(n, column);
-    if (store_.file) store_.file->write(n / 3, n % 3, column, report);
-    columns_.note(n, column, report);
+    if (column_) columns_.give(n, *column_);
+    if (store_.file) store_.file->write(n / 3, n % 3, *column_, report);
+    if (column_) columns_.note(n, *column_, report);
     columns_.smear(n, sink_, smearing_links_);
   }
 
@@ -233,8 +233,10 @@ class Run {
     first_ = sources[0];
     count_ = count;
     SpinorField b(domain_, find_precision("double"), Subset::full, count, spins);
+    HostSpinor source(lattice());
     for (int i = 0; i < count; ++i) {
-      upload(make_source(source_, lattice(), spinors() ? sources[i] / 3 : 0, sources[i] % 3), b, basis(), i);
+      fill_source(source_, spinors() ? sources[i] / 3 : 0, sources[i] % 3, source);
+      upload(source, b, basis(), i);
       SpinorField one = b.columns(i, 1);
       smear(source_.smearing, smearing_links_, one);
     }
@@ -297,6 +299,7 @@ class Run {
   std::unique_ptr<Solver> solver_;  // or, of several masses:
   std::unique_ptr<MassSolver> many_;
   Columns columns_;
+  std::optional<HostSpinor> column_;  // of the file, or of a midpoint
   std::vector<SolveReport> reports_;  // of this run
   int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;

@@ -10,7 +10,7 @@
 ///
 ///     t = 3 t0 + pack + max(interior, transfer) + boundary
 ///     interior = (1 - e)(T - t0)      sites that need nothing of neighbours; meanwhile spinors are on their way
-///     boundary = e (T - t0)           the others, which wait for these
+///     boundary = g e (T - t0)         the others, which wait for these; g = 1.25 on a GPU with one right-hand side
 ///     pack     = bytes (spins / half_spins + 1) / B    whole spinors of the faces are read, projected ones written
 ///     transfer = messages latency + bytes / bandwidth
 ///
@@ -19,9 +19,12 @@
 /// stage to its last store, with nothing of the next to hide it. A transfer that is longer than the interior shows.
 /// Stores into the memory of other ranks go out together and are one message; MPI starts one for each face after the
 /// other, and all must have come.
-/// A rank's faces to ranks of its host cross links, those to other hosts the network: both at once, so that the longer
-/// one counts. Ranks are laid on hosts in the order of their numbers, x fastest. The slowest rank counts, for its
-/// neighbours wait for it.
+/// Where x is split every row has sites at a boundary. Within one launch all blocks of sites wait then, so that nothing
+/// hides the transfer: interior = 0, boundary = g (T - t0). Three launches read the rows as a whole, interior = T - t0,
+/// and their ends again, boundary = g s e (T - t0): a GPU's memory gives s times what is asked for there, and packing
+/// reads s times as much (scatter() of scaling_model.cpp). A rank's faces to ranks of its host cross links, those to
+/// other hosts the network: both at once, so that the longer one counts. Ranks are laid on hosts in the order of their
+/// numbers, x fastest. The slowest rank counts, for its neighbours wait for it.
 ///
 /// All-reduce of a few numbers: on a host every rank stores into all others and waits, one latency of the link. Between
 /// hosts ceil(log2 ranks) latencies of the network, and two launches, since the host takes the numbers from one kernel
@@ -69,8 +72,9 @@ struct HopTime {
   std::string_view policy;
   int stages = 1;
   double launch = 0, pack = 0, interior = 0, transfer = 0, boundary = 0;
-  std::uint64_t bytes = 0;          ///< that the slowest rank sends
-  std::uint64_t network_bytes = 0;  ///< of these to other hosts
+  std::uint64_t bytes = 0;            ///< that the slowest rank sends
+  std::uint64_t scattered_bytes = 0;  ///< of these across faces in x
+  std::uint64_t network_bytes = 0;    ///< of these to other hosts
   double kernels() const { return pack + interior + boundary; }
   /// The part of the transfer that the interior does not hide.
   double exposed() const { return transfer > interior ? transfer - interior : 0; }

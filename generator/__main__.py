@@ -237,7 +237,9 @@ def _policies(options: argparse.Namespace) -> int:
     print(f"wrote {file}; `generate` renders its choice:")
     for device, rows in policy_choices([options.out / "tuned"]).items():
         for row in rows:
-            print(f"  {device}, link {row.link}, {row.size} parts: {row.policy}")
+            print(
+                f"  {device}, link {row.link}, {row.size} parts, {row.precision}{', batches' * row.batch}: {row.policy}"
+            )
     return 0
 
 

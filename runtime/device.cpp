@@ -29,6 +29,15 @@ std::string Device::choices() {
   return text;
 }
 
+void* Device::staging(std::size_t bytes) {
+  if (staging_bytes_ < bytes) {
+    staging_.reset();
+    staging_ = allocate_host(bytes);
+    staging_bytes_ = bytes;
+  }
+  return staging_.get();
+}
+
 std::shared_ptr<Device> Device::cpu() { return targets().front()->open(0); }
 
 std::shared_ptr<Device> Device::select(const std::string& choice, int rank) {

@@ -106,6 +106,8 @@ class Device {
   /// Copies between host and device; done when the call returns.
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  /// Memory of the host that such copies reach fastest, at least so many bytes, for the next of them.
+  void* staging(std::size_t bytes);
   /// Copy within the device.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Sets every byte.
@@ -190,6 +192,8 @@ class Device {
   std::pair<int, int> tuned_{0, 0};
   friend class Memory;
   std::size_t held_ = 0;
+  std::shared_ptr<void> staging_;
+  std::size_t staging_bytes_ = 0;
 };
 
 /// A range of a profiler that ends with the scope.

@@ -24,6 +24,8 @@ struct TunedKernel {
 struct TunedPolicy {
   std::string_view link;  ///< peer: ranks that can store into each other's memory, or mpi
   LaunchSize size;        ///< class of launches on the sites of one parity of a part
+  std::string_view precision;
+  bool batch;  ///< of several right-hand sides
   std::string_view policy;
 };
 

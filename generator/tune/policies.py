@@ -26,10 +26,12 @@ TINY_SITES, SMALL_SITES = 1 << 13, 1 << 17
 
 @dataclass(frozen=True)
 class PolicyChoice:
-    """The policy for parts of a size; `link` is peer or mpi."""
+    """The policy for parts of a size and spinors of a precision; `link` is peer or mpi; a batch: of several columns."""
 
     link: str
     size: str
+    precision: str
+    batch: bool
     policy: str
 
 
@@ -68,24 +70,26 @@ def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
     grid = "x".join(str(n.integer(1)) for n in data["grid"].each())
     case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}"
     for row in data["rows"].each():
-        if row["policy"].text() in POLICIES and row["rhs"].integer() == 1:
-            times = cases.setdefault(f"{case}, {row['precision'].text()}", {})
+        if row["policy"].text() in POLICIES:
+            rhs = row["rhs"].integer(1)
+            times = cases.setdefault(f"{case}, {row['precision'].text()}" + (f", {rhs}" if rhs > 1 else ""), {})
             times[row["policy"].text()] = round(row["microseconds"].number(), 3)
     return data["device_name"].text(DEVICE)
 
 
 def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
-    """By device: for each link and class of sizes the policy whose times have the least geometric mean."""
+    """By device: for each link and class of work the policy whose times have the least geometric mean over grids."""
     table: dict[str, list[PolicyChoice]] = {}
     for folder in folders:
         for file in sorted((folder / "policies").glob("*.json")):
             data = _read(file)
-            groups: dict[str, list[dict[str, float]]] = defaultdict(list)
+            groups: dict[tuple[str, str, bool], list[dict[str, float]]] = defaultdict(list)
             for case, times in data["cases"].items():
-                groups[case.split(",")[0]].append(times)
+                size, _, precision, *rhs = case.split(", ")
+                groups[size, precision, bool(rhs)].append(times)
             table[data["device"]] = [
-                PolicyChoice(link, size, _best(rows, allowed))
-                for size, rows in sorted(groups.items())
+                PolicyChoice(link, *work, _best(rows, allowed))
+                for work, rows in sorted(groups.items())
                 for link, allowed in (("mpi", [p for p in POLICIES if p not in PEER_POLICIES]), ("peer", POLICIES))
                 if _common(rows, allowed)
             ]

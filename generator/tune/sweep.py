@@ -26,7 +26,7 @@ from ..folders import ROOT
 from ..profile import Profile
 from ..spec import KernelSpec
 from ..targets import Compiler, Size, Target
-from .candidates import candidates, tunable
+from .candidates import candidates, digest, tunable
 from .evidence import check_candidate, read_field, read_lines
 from .plan import COMPILE_SHARE, plan
 
@@ -98,7 +98,8 @@ def pack_for_build(
         module, _ = compile_module(variants, host)
         compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
         bar.step(name)
-    _list(folder, {k: v for k, v in sizes.items() if not quick or k == "small"}, compiled, [])
+    sizes = {k: v for k, v in sizes.items() if not quick or k == "small"}
+    _list(folder, sizes, {name: digest(bases[name], target) for name in planned.groups}, compiled, [])
     return compiled
 
 
@@ -149,7 +150,8 @@ def pack(
     for left in [*folder.glob("*.o"), *folder.glob(f"*.{target.suffix}"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
-    _list(folder, sizes, kept, [c for c in compiled if c.rejected])
+    digests = {name: digest(bases[name], target) for name in groups}
+    _list(folder, sizes, digests, kept, [c for c in compiled if c.rejected])
     return compiled
 
 
@@ -192,10 +194,16 @@ def _link(
     record_module(folder / "module.so")
 
 
-def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:
-    """Writes what `quarksmith sweep --measure` and `collect` read."""
+def _list(
+    folder: Path,
+    sizes: Mapping[str, Size],
+    digests: Mapping[str, str],
+    kept: Sequence[Candidate],
+    rejected: Sequence[Candidate],
+) -> None:
+    """Writes what `quarksmith sweep --measure` and `collect` read; `digests` of the kernels as they are compiled."""
     lattices = {name: {"lattice": size.lattice, "rhs": size.rhs} for name, size in sizes.items()}
-    records = {"sizes": lattices, "candidates": [_record(c) for c in kept]}
+    records = {"sizes": lattices, "digests": digests, "candidates": [_record(c) for c in kept]}
     write_if_changed(folder / "candidates.json", json.dumps(records))
     write_if_changed(folder / "rejected.json", json.dumps([_record(c) for c in rejected]))
 

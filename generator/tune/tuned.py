@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections import defaultdict
@@ -12,17 +11,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..emit.render import body_path, render_body, render_group, slug
+from ..emit.render import slug
 from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..folders import ROOT
 from ..profile import Profile
 from ..shapes import SHAPES
 from ..spec import KernelSpec
-from ..targets import TARGETS, Target
+from ..targets import Target
+from .candidates import digest
 from .evidence import (
     COLUMNS,
     FACT,
+    WORD,
     check_candidate,
     check_device,
     check_kernels,
@@ -50,18 +51,6 @@ class Choice:
     stale: bool
 
 
-def digest(spec: KernelSpec, target: Target) -> str:
-    """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out.
-
-    Args:
-        spec: the kernel.
-        target: whose row it is: what a profile adds for one concerns no measurement on the other.
-    """
-    plain = replace(spec, block=128, min_blocks=1)
-    text = render_body(plain, "") if body_path(plain) else ""
-    return hashlib.sha256((text + render_group([plain], target, "")).encode()).hexdigest()[:12]
-
-
 def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     """Merges the results of a packed folder into the evidence of their device.
 
@@ -70,6 +59,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     """
     table = collect(folder)
     facts = read_facts(folder)
+    digests = read_field(folder / "candidates.json")["digests"]
     rejected = read_field(folder / "rejected.json")
     for candidate in rejected.each():
         check_candidate(candidate)
@@ -80,7 +70,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
             raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
         spilled = [r for r in rejected.value if r["base"] == name][:1]
         entry: dict[str, Any] = {
-            "digest": digest(profile.find(name), TARGETS[facts["target"]]),
+            "digest": digests[name].text(WORD),
             "toolkit": facts["toolkit"],
             "classes": {},
         }

@@ -96,6 +96,12 @@ void update(const Domain& domain, const Kernel& kernel, const Arguments& argumen
   domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
 }
 
+void set_zero(Complex64* numbers, std::size_t count) {
+  constexpr std::size_t alone = 1 << 16;
+#pragma omp parallel for schedule(static) if (count > alone)
+  for (std::size_t n = 0; n < count; ++n) numbers[n] = 0;
+}
+
 void throw_not_three(std::size_t each, std::size_t of_three) {
   throw UsageError(
       fmt::format("a field with {} complex numbers a site does not have three colours, which have {}; use "

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,51 +12,11 @@
 
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/device.hpp"
+#include "runtime/fields/host_sites.hpp"
 #include "runtime/fields/lattice.hpp"
 
 namespace quarksmith {
 
-using Complex64 = std::complex<double>;
-
-/// A Dirac spinor at one site: 4 spins x 3 colours, colour fastest.
-using HostSite = std::array<Complex64, 12>;
-/// A 3x3 matrix, row by row.
-using Matrix3 = std::array<Complex64, 9>;
-
-/// \throws UsageError always: it names how many numbers a site has, and how many it would have with three colours.
-[[noreturn]] void throw_not_three(std::size_t each, std::size_t of_three);
-
-/// What a field of any number of colours has at each site, as complex numbers one after the other; where there are
-/// three colours, as values of type Three.
-template <class Three>
-class HostSites {
- public:
-  HostSites(std::size_t sites, std::size_t each) : each_(each), numbers_(sites * each) {}
-  std::size_t size() const { return numbers_.size() / each_; }
-  /// Complex numbers of a site.
-  std::size_t each() const { return each_; }
-  Complex64* at(std::size_t site) { return numbers_.data() + site * each_; }
-  const Complex64* at(std::size_t site) const { return numbers_.data() + site * each_; }
-  /// \throws UsageError there are not three colours.
-  Three& operator[](std::size_t site) { return begin()[site]; }
-  const Three& operator[](std::size_t site) const { return begin()[site]; }
-  Three* begin() { return reinterpret_cast<Three*>(checked()); }
-  Three* end() { return begin() + size(); }
-  const Three* begin() const { return reinterpret_cast<const Three*>(const_cast<HostSites*>(this)->checked()); }
-  const Three* end() const { return begin() + size(); }
-  Three* data() { return begin(); }
-  const Three* data() const { return begin(); }
-  void clear() { numbers_.assign(numbers_.size(), 0); }
-  friend bool operator==(const HostSites&, const HostSites&) = default;
-
- private:
-  Complex64* checked() {
-    if (each_ * sizeof(Complex64) != sizeof(Three)) throw_not_three(each_, sizeof(Three) / sizeof(Complex64));
-    return numbers_.data();
-  }
-  std::size_t each_;
-  std::vector<Complex64> numbers_;
-};
 /// Spinor field on the host: DeGrand-Rossi basis, lexicographic sites; at each 4 spins, colour fastest.
 struct HostSpinor {
   Lattice lattice;

@@ -108,25 +108,25 @@ Complex64 determinant(const Matrix3& a) { return determinant(a.data(), 3); }
 Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   const int n = gauge.colours();
-  double unitary = 0, determinants = 0;
+  double unitary = 0, determinants = 0;  // squared
   long long flawed = lattice.sites();
 #pragma omp parallel for schedule(static) reduction(max : unitary, determinants) reduction(min : flawed)
   for (long long i = 0; i < lattice.sites(); ++i)
     for (int mu = 0; mu < directions; ++mu) {
       const auto u = gauge.link(i, mu);
       if (!flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)).empty()) flawed = std::min(flawed, i);
-      determinants = std::max(determinants, std::abs(determinant(u.data(), n) - 1.0));
+      determinants = std::max(determinants, std::norm(determinant(u.data(), n) - 1.0));
       for (int r = 0; r < n; ++r)
         for (int s = 0; s <= r; ++s) {
           Complex64 dot = r == s ? -1.0 : 0.0;
           for (int c = 0; c < n; ++c) dot += u[n * r + c] * std::conj(u[n * s + c]);
-          unitary = std::max(unitary, std::abs(dot));
+          unitary = std::max(unitary, std::norm(dot));
         }
     }
   communicator.together([&] {
     if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
   });
-  return {communicator.largest(unitary), communicator.largest(determinants)};
+  return {std::sqrt(communicator.largest(unitary)), std::sqrt(communicator.largest(determinants))};
 }
 
 bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }

@@ -10,6 +10,7 @@
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/order.hpp"
+#include "runtime/fields/words_of_site.hpp"
 
 namespace quarksmith {
 namespace {
@@ -45,34 +46,6 @@ void check_colours(const HostSpinor& host, const SpinorField& f) {
                                  host.colours(), f.colours()));
 }
 
-std::size_t bytes_of(const MemoryOrder& order) { return static_cast<std::size_t>(order.words()) * sizeof(double); }
-
-/// What a field holds, zero: its pages are touched first by the threads that fill them.
-std::unique_ptr<double[]> buffer_of(const MemoryOrder& order) {
-  const long long words = order.words();
-  auto buffer = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(words));
-#pragma omp parallel for schedule(static)
-  for (long long n = 0; n < words; ++n) buffer[n] = 0;
-  return buffer;
-}
-
-/// Calls visit(lexicographic site, block among all that are held, lane) for every copy of every site of a subset.
-template <class Visit>
-void for_each_stored_site(const Domain& domain, int lanes, Subset subset, const Visit& visit) {
-  const Lattice& lattice = domain.lattice();
-  const LaneLayout& layout = domain.layout(lanes);
-  const int half_blocks = layout.geometry().half_sites, boxes = layout.boxes();
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
-    const Parity parity = Lattice::parity(x);
-    if (!holds(subset, parity)) continue;
-    const auto [block, first] = layout.position(x);
-    for (int lane = first; lane < lanes; lane += boxes)
-      visit(i, subset == Subset::full && parity == Parity::odd ? half_blocks + block : block, lane);
-  }
-}
-
 /// Runs a kernel on both parities with the arguments that `prepare` completes.
 template <class Prepare>
 void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const Prepare& prepare) {
@@ -96,18 +69,16 @@ void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int
     return convert(staging, to);
   }
   const MemoryOrder order = order_of(to);
-  const auto packed = buffer_of(order);
-  for_each_stored_site(to.domain(), to.lanes(), to.subset(), [&](long long i, long long block, int lane) {
-    Complex64 turned[4 * most_colours];
-    const Complex64* psi = from.site.at(i);
-    if (to.spins() == 4) {
-      rotate(basis.rotation, false, to.colours(), psi, turned);
-      psi = turned;
-    }
-    for (int n = 0; n < order.group; ++n)
-      packed[order.word(block, lane, n)] = n % 2 == 0 ? psi[n / 2].real() : psi[n / 2].imag();
-  });
-  to.device().upload(to.select(to.operand(), rhs).data, packed.get(), bytes_of(order));
+  for_each_site_of(to.domain(), to.lanes(), to.subset(), Way::to_device, to.select(to.operand(), rhs).data, order,
+                   [&](long long i, const WordsOfSite& words) {
+                     Complex64 turned[4 * most_colours];
+                     const Complex64* psi = from.site.at(i);
+                     if (to.spins() == 4) {
+                       rotate(basis.rotation, false, to.colours(), psi, turned);
+                       psi = turned;
+                     }
+                     for (int n = 0; n < order.group / 2; ++n) words.set(n, psi[n]);
+                   });
 }
 
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
@@ -120,18 +91,16 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
     return download(staging, to, basis, rhs);
   }
   const MemoryOrder order = order_of(from);
-  const auto packed = buffer_of(order);
-  from.device().download(packed.get(), from.select(from.operand(), rhs).data, bytes_of(order));
-  to.site.clear();
-  for_each_stored_site(from.domain(), from.lanes(), from.subset(), [&](long long i, long long block, int lane) {
-    Complex64 psi[4 * most_colours], *out = to.site.at(i);
-    for (int n = 0; n < order.group / 2; ++n)
-      psi[n] = {packed[order.word(block, lane, 2 * n)], packed[order.word(block, lane, 2 * n + 1)]};
-    if (from.spins() == 4)
-      rotate(basis.rotation, true, from.colours(), psi, out);
-    else
-      std::copy_n(psi, order.group / 2, out);
-  });
+  if (from.subset() != Subset::full || from.spins() != 4) to.site.clear();
+  for_each_site_of(from.domain(), from.lanes(), from.subset(), Way::to_host, from.select(from.operand(), rhs).data,
+                   order, [&](long long i, const WordsOfSite& words) {
+                     Complex64 psi[4 * most_colours], *out = to.site.at(i);
+                     for (int n = 0; n < order.group / 2; ++n) psi[n] = words.number(n);
+                     if (from.spins() == 4)
+                       rotate(basis.rotation, true, from.colours(), psi, out);
+                     else
+                       std::copy_n(psi, order.group / 2, out);
+                   });
 }
 
 void convert(const SpinorField& from, SpinorField& to) {
@@ -178,16 +147,12 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 
 void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make) {
   const MemoryOrder order = order_of(to);
-  const auto packed = buffer_of(order);
-  for_each_stored_site(to.domain(), to.lanes(), Subset::full, [&](long long i, long long block, int lane) {
-    std::array<Complex64, directions * most_colours * most_colours> site;
-    make(i, site.data());
-    for (int n = 0; n < order.site_words() / 2; ++n) {
-      packed[order.word(block, lane, 2 * n)] = site[n].real();
-      packed[order.word(block, lane, 2 * n + 1)] = site[n].imag();
-    }
-  });
-  to.domain().device().upload(to.operand().data, packed.get(), bytes_of(order));
+  for_each_site_of(to.domain(), to.lanes(), Subset::full, Way::to_device, to.operand().data, order,
+                   [&](long long i, const WordsOfSite& words) {
+                     std::array<Complex64, directions * most_colours * most_colours> site;
+                     make(i, site.data());
+                     for (int n = 0; n < order.site_words() / 2; ++n) words.set(n, site[n]);
+                   });
   to.exchange_ghosts();
 }
 
@@ -293,13 +258,10 @@ HostGauge download(const LinkField& from) {
   }
   HostGauge to(from.domain().lattice(), from.colours());
   const MemoryOrder order = order_of(from);
-  const auto packed = buffer_of(order);
-  from.domain().device().download(packed.get(), from.operand().data, bytes_of(order));
-  for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long i, long long block, int lane) {
-    for (int n = 0; n < order.site_words() / 2; ++n)
-      to.site.at(i)[n] =
-          from.scale() * Complex64(packed[order.word(block, lane, 2 * n)], packed[order.word(block, lane, 2 * n + 1)]);
-  });
+  for_each_site_of(from.domain(), from.lanes(), Subset::full, Way::to_host, from.operand().data, order,
+                   [&](long long i, const WordsOfSite& words) {
+                     for (int n = 0; n < order.site_words() / 2; ++n) to.site.at(i)[n] = from.scale() * words.number(n);
+                   });
   return to;
 }
 
@@ -307,23 +269,21 @@ std::vector<HostTerm> download(const TermField& from) {
   if (!is_double(from.precision()))
     throw UsageError(fmt::format("site terms are read back in double, not {}", from.precision().name));
   const MemoryOrder order = order_of(from);
-  const auto packed = buffer_of(order);
-  from.domain().device().download(packed.get(), from.operand().data, bytes_of(order));
   std::vector<HostTerm> terms(static_cast<std::size_t>(from.domain().lattice().sites()));
-  for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long site, long long at, int lane) {
-    for (int block = 0; block < 2; ++block) {
-      const auto real = [&](int n) { return packed[order.word(at, lane, 36 * block + n)]; };
-      auto& h = terms[site][block];
-      for (int i = 0; i < 6; ++i) {
-        h[7 * i] = real(i);
-        for (int j = 0; j < i; ++j) {
-          const int n = 6 + 2 * (i * (i - 1) / 2 + j);
-          h[6 * i + j] = {real(n), real(n + 1)};
-          h[6 * j + i] = std::conj(h[6 * i + j]);
-        }
-      }
-    }
-  });
+  for_each_site_of(from.domain(), from.lanes(), Subset::full, Way::to_host, from.operand().data, order,
+                   [&](long long site, const WordsOfSite& words) {
+                     for (int block = 0; block < 2; ++block) {
+                       auto& h = terms[site][block];
+                       for (int i = 0; i < 6; ++i) {
+                         h[7 * i] = words[36 * block + i];
+                         for (int j = 0; j < i; ++j) {
+                           const int n = 6 + 2 * (i * (i - 1) / 2 + j);
+                           h[6 * i + j] = {words[36 * block + n], words[36 * block + n + 1]};
+                           h[6 * j + i] = std::conj(h[6 * i + j]);
+                         }
+                       }
+                     }
+                   });
   return terms;
 }
 

@@ -141,7 +141,7 @@ bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
   const std::size_t slice = std::size_t(parts_->lattice.space_sites()) * form.components();
   std::vector<Complex64> numbers(slice * box.extent[0]);
   for (int t = 0; t < box.extent[0]; ++t) parts_->numbers->read(box.slice(t), &numbers[t * slice]);
-  const ScidacChecksum sum = format::checksum_of(numbers, parts_->lattice, form, parts_->communicator);
+  const ScidacChecksum sum = format::checksum_of(numbers.data(), parts_->lattice, form, parts_->communicator);
   format::unpack(numbers, form, column);
   return sum.a == parts_->known.records[n].a && sum.b == parts_->known.records[n].b;
 }
@@ -151,7 +151,9 @@ void PropagatorFile::write(int first, int colour, const HostSpinor& column, cons
   const FileBox box = parts_->box(n);
   PropagatorStructure& known = parts_->known;
   const std::size_t slice = std::size_t(parts_->lattice.space_sites()) * known.form.components();
-  const std::vector<Complex64> numbers = format::pack(column, known.form);
+  const bool whole = column.site.each() == std::size_t(known.form.components());
+  const std::vector<Complex64> some = whole ? std::vector<Complex64>{} : format::pack(column, known.form);
+  const Complex64* const numbers = whole ? column.site.at(0) : some.data();
   for (int t = 0; t < box.extent[0]; ++t) parts_->numbers->write(box.slice(t), &numbers[t * slice]);
   parts_->numbers->sync();
   // Only now is the column marked as done: a run killed in between solves it again.

@@ -271,10 +271,10 @@ void unpack(const std::vector<Complex64>& numbers, const PropagatorForm& form, H
     std::copy_n(numbers.begin() + i * each, each, column.site[i].begin());
 }
 
-ScidacChecksum checksum_of(const std::vector<Complex64>& numbers, const Lattice& lattice, const PropagatorForm& form,
+ScidacChecksum checksum_of(const Complex64* numbers, const Lattice& lattice, const PropagatorForm& form,
                            Communicator& communicator) {
   const std::size_t each = form.components() * sizeof(Complex64);
-  return quarksmith::checksum_of(lattice, numbers.data(), each, communicator);
+  return quarksmith::checksum_of(lattice, numbers, each, communicator);
 }
 
 }  // namespace propagator_format

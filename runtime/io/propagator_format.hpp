@@ -69,7 +69,7 @@ std::string difference(const PropagatorStructure& found, const PropagatorHeader&
 std::vector<Complex64> pack(const HostSpinor& column, const PropagatorForm& form);
 void unpack(const std::vector<Complex64>& numbers, const PropagatorForm& form, HostSpinor& column);
 /// Of a column over all ranks. Collective.
-ScidacChecksum checksum_of(const std::vector<Complex64>& numbers, const Lattice& lattice, const PropagatorForm& form,
+ScidacChecksum checksum_of(const Complex64* numbers, const Lattice& lattice, const PropagatorForm& form,
                            Communicator& communicator);
 
 }  // namespace propagator_format

@@ -80,7 +80,7 @@ std::string PropagatorReader::checksum(int first, int colour) const {
 bool PropagatorReader::read(int first, int colour, HostSpinor& column) const {
   const int n = parts_->known.form.column(first, colour);
   const std::vector<Complex64> numbers = parts_->read_box(n, column.lattice);
-  const ScidacChecksum sum = format::checksum_of(numbers, column.lattice, form(), parts_->communicator);
+  const ScidacChecksum sum = format::checksum_of(numbers.data(), column.lattice, form(), parts_->communicator);
   format::unpack(numbers, form(), column);
   return has(first, colour) && sum.a == parts_->known.records[n].a && sum.b == parts_->known.records[n].b;
 }

@@ -127,18 +127,21 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
   Communicator& c = domain.communicator();
   reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
   c.barrier();  // before another allocation could take its place
-  use(best_policy());
-}
-
-Policy Halos::best_policy() const {
-  const std::string device = domain_->device().facts().at("device");
-  const LaunchSize size = launch_size_of(domain_->lattice().half_sites());
+  for (int n = 0; n < policy_count; ++n) ways_[n] = HaloPolicy::make(Policy(n));
+  const std::string device = domain.device().facts().at("device");
+  const LaunchSize size = launch_size_of(domain.lattice().half_sites());
   for (const TunedDevice& tuned : tuned_devices())
     for (const TunedPolicy& p : tuned.policies)
-      if (tuned.name == device && p.link == link() && p.size == size) {
-        const Policy policy = policy_of(std::string(p.policy));
-        if (refusal(policy).empty()) return policy;
-      }
+      if (tuned.name == device && p.link == link() && p.size == size) measured_.push_back(&p);
+}
+
+Policy Halos::policy_of(std::string_view precision, int rhs) const {
+  if (asked_) return *asked_;
+  for (const TunedPolicy* p : measured_)
+    if (p->precision == precision && p->batch == (rhs > 1)) {
+      const Policy policy = quarksmith::policy_of(std::string(p->policy));
+      if (refusal(policy).empty()) return policy;
+    }
   if (!reachable_) return Policy::overlap;
   return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
 }
@@ -165,9 +168,8 @@ std::vector<Policy> Halos::possible() const {
 
 void Halos::use(Policy policy) {
   if (const std::string why = refusal(policy); !why.empty()) throw UsageError(why);
-  policy_ = policy;
+  asked_ = policy;
   zones_.clear();
-  way_ = HaloPolicy::make(policy);
 }
 
 std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
@@ -180,15 +182,17 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
 }
 
 Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
-  auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach}];
+  const Policy policy = policy_of(kernel.precision, rhs);
+  const bool shared = policy == Policy::peer || policy == Policy::fused;
+  auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach, shared}];
   if (zones && zones->capacity >= rhs) return *zones;
   domain_->device().synchronize();
   zones.reset();
-  zones = make_zones(kernel, rhs);
+  zones = make_zones(kernel, rhs, shared);
   return *zones;
 }
 
-std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) const {
+std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, bool shared) const {
   auto zones = std::make_unique<Zones>();
   Zones& z = *zones;
   Device& device = domain_->device();
@@ -201,7 +205,7 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
     z.halo.split |= 1 << mu;
     z.bytes += 2 * aligned_zone(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
-  if (policy_ == Policy::peer || policy_ == Policy::fused) {
+  if (shared) {
     z.share(*domain_);
   } else {
     z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
@@ -290,7 +294,7 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) 
                     kernel.name));
   Zones& zones = zones_of(kernel, a.rhs);
   prepare(zones, kernel, a, links);
-  way_->apply(*domain_, kernel, a, zones);
+  ways_[int(policy_of(kernel.precision, a.rhs))]->apply(*domain_, kernel, a, zones);
 }
 
 void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {

@@ -33,6 +33,7 @@ std::span<const std::string_view> policy_names();
 Policy policy_of(const std::string& name);
 
 class HaloPolicy;
+struct TunedPolicy;
 
 /// The links of a hopping kernel: those of hops over one site, and of longer ones if it has any.
 struct HoppingLinks {
@@ -55,10 +56,8 @@ class Halos {
   /// From now on hopping terms use this policy. All ranks must agree.
   /// \throws UsageError it cannot be used here.
   void use(Policy policy);
-  Policy policy() const { return policy_; }
-  /// What measurements on this device chose for parts of this size (generator/tune/policies.py), else by what is
-  /// possible.
-  Policy best_policy() const;
+  /// The one in use for one spinor in double precision.
+  Policy policy() const { return policy_of("double", 1); }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
 
@@ -74,17 +73,21 @@ class Halos {
   struct Zones;  ///< runtime/ranks/halo_policy.hpp
 
  private:
+  /// What is asked for, or what measurements on this device chose for parts of this size (generator/tune/policies.py),
+  /// or by what is possible.
+  Policy policy_of(std::string_view precision, int rhs) const;
   /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
   Zones& zones_of(const Kernel& kernel, int rhs);
-  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs) const;
+  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
   void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const HoppingLinks& links) const;
 
   const Domain* domain_;
   bool reachable_;  ///< all ranks can store into each other's memory
-  Policy policy_ = Policy::overlap;
-  std::unique_ptr<HaloPolicy> way_;
-  /// By precision, vectors that cross, and sites of the longest hop.
-  std::map<std::tuple<std::string, int, int>, std::unique_ptr<Zones>> zones_;
+  std::optional<Policy> asked_;
+  std::vector<const TunedPolicy*> measured_;  ///< on this device, for parts of this size
+  std::array<std::unique_ptr<HaloPolicy>, policy_count> ways_;
+  /// By precision, vectors that cross, sites of the longest hop, and whether neighbours store into them.
+  std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
 };
 
 /// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.

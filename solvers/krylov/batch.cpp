@@ -19,13 +19,6 @@ constexpr double divergence = 1e6;  ///< growth of a residual that counts as one
 constexpr int halving = 300;
 constexpr double halving_share = 1.0 / 3;
 
-/// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
-/// in double on thermalised links, but in quarter precision.
-double default_delta(const PrecisionInfo& p, double error, Updates updates) {
-  if (updates == Updates::defect) return std::clamp(2000 * error, 1e-5, 0.3);
-  return p.bits < 16 ? 0.3 : p.bits < 24 ? 0.1 : 0.01;
-}
-
 /// A batch shrinks to `live` right-hand sides when that saves a tile of four, two or one.
 int width_for(int live) { return live <= 2 ? live : (live + 3) / 4 * 4; }
 
@@ -79,7 +72,6 @@ KrylovBatch::Task KrylovBatch::task_of(SpinorField& x, const SpinorField& b, con
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;
-  task.delta = options.delta > 0 ? options.delta : default_delta(inner_->precision(), error_, options.updates);
   const std::vector<double> norms = roots(blas_.norms2(b));
   std::vector<double> measures = norms;
   if (options.criterion == Criterion::normal) {

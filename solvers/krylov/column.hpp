@@ -54,7 +54,6 @@ struct KrylovBatch::Task {
   const SolverOptions* options;
   std::vector<Column> columns = {};  ///< by position
   int width = 0;
-  double delta = 0;
   std::vector<SolverResult> results = {};
 
   bool needs_normal = false;  ///< A^+ r is wanted of every residual

@@ -72,6 +72,11 @@ int SourceSettings::time() const {
   return 0;
 }
 
+void fill_source(const SourceSettings& settings, int spin, int colour, HostSpinor& source) {
+  source.site.clear();
+  settings.kind->fill(settings.values, source, 3 * spin + colour);
+}
+
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour) {
   HostSpinor source(lattice);
   settings.kind->fill(settings.values, source, 3 * spin + colour);

@@ -40,7 +40,9 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice);
 /// What source_of reads. \param spins 1: of staggered quarks, which are not smeared.
 std::string source_forms(int spins = 4);
 
-/// The source in one spin and colour, before smearing. A part of a lattice gets its part.
+/// The source in one spin and colour, before smearing, in place of what the field holds. A part of a lattice gets its
+/// part.
+void fill_source(const SourceSettings& settings, int spin, int colour, HostSpinor& source);
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
 
 /// A root of unity of order 2 or 4.

@@ -54,7 +54,7 @@ def test_one_rank_takes_what_was_measured(model):
 def test_a_transfer_shows_when_it_is_longer_than_the_interior(model, bandwidth, hidden):
     (row,) = model("--grid", "1,1,1,2", link=f"{bandwidth},1")
     transfer = 1 + 2 * FACE / bandwidth * 1e-3
-    interior, boundary = 87.5, 12.5  # two of sixteen slices are at the boundary
+    interior, boundary = 87.5, 1.25 * 12.5  # two of sixteen slices are at the boundary
     pack = 2 * FACE * 3 / (WILSON * SITES) * 100  # whole spinors read, half ones written
     assert row["bytes_sent"] == 2 * FACE
     assert row["parts"] == pytest.approx(
@@ -68,6 +68,20 @@ def test_a_transfer_shows_when_it_is_longer_than_the_interior(model, bandwidth, 
     # All-reduces on a host take one latency.
     assert cg["microseconds"] == pytest.approx(one + 4 * (row["microseconds"] - 102) + 2 * 1)
     assert cg["bytes_sent"] == 4 * 2 * FACE
+
+
+def test_in_x_every_row_has_sites_that_wait(model, quarksmith):
+    (row,) = model("--grid", "2,1,1,1")
+    pack = 2 * FACE * (2 * 4 + 1) / (WILSON * SITES) * 100  # packets of 16 bytes, pieces of 64 of memory
+    assert row["policy"] == "fused"
+    assert row["parts"] == pytest.approx(
+        {"stages_us": 6, "pack_us": pack, "interior_us": 0, "transfer_us": 1 + 2 * FACE / 100e3, "boundary_us": 125}
+    )
+    assert row["microseconds"] == pytest.approx(sum(row["parts"].values()))
+    times(quarksmith.folder, "h.json", "half", rhs=12)
+    (row,) = model("--grid", "2,1,1,1", "--batch", "12", measured=("h.json",))
+    assert row["policy"] == "peer"  # rows as a whole, then their ends
+    assert (row["parts"]["interior_us"], row["parts"]["boundary_us"]) == pytest.approx((100, 50))
 
 
 def test_norms_travel_with_half_precision(model, quarksmith):

@@ -125,7 +125,7 @@ def packed(folder, **changes):
     result = {"class": "large", "kernel": candidate["kernel"], "status": "ok", "deviation": 0.0, "microseconds": 5.0}
     files = {
         "device": json.dumps({"device": "Some GPU", "target": "cuda", "toolkit": "13.0"}),
-        "candidates": json.dumps({"sizes": sizes, "candidates": [candidate]}),
+        "candidates": json.dumps({"sizes": sizes, "digests": {KERNEL: "abc"}, "candidates": [candidate]}),
         "rejected": "[]",
         "results": json.dumps(result) + '\n{"class": "lar',  # cut off, as by a full disk
     }

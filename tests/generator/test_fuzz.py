@@ -54,7 +54,7 @@ SCALING = {
 CANDIDATE = {"module": "module.so", "kernel": f"{KERNEL}__box_b256m1", "base": KERNEL, **ROW}
 PACKED = {
     "device.json": {"device": "Some GPU", "target": "cuda", "toolkit": "13.0"},
-    "candidates.json": {"sizes": SIZES, "candidates": [CANDIDATE]},
+    "candidates.json": {"sizes": SIZES, "digests": {KERNEL: "abc"}, "candidates": [CANDIDATE]},
     "rejected.json": [CANDIDATE | {"status": "spills"}],
     "results.jsonl": {
         "class": "large",

@@ -9,9 +9,9 @@ from generator.errors import SpecError
 from generator.tune.policies import PolicyChoice, add_evidence, policy_choices
 
 
-def result(folder, name, half_sites, times, device="Some GPU", precision="half"):
+def result(folder, name, half_sites, times, device="Some GPU", precision="half", rhs=1):
     rows = [
-        {"precision": precision, "policy": policy, "rhs": 1, "microseconds": us, "gflops": 1, "bytes_sent": 0}
+        {"precision": precision, "policy": policy, "rhs": rhs, "microseconds": us, "gflops": 1, "bytes_sent": 0}
         for policy, us in times.items()
     ]
     path = folder / f"{name}.json"
@@ -19,19 +19,24 @@ def result(folder, name, half_sites, times, device="Some GPU", precision="half")
     return path
 
 
-def test_the_fastest_of_all_cases_is_chosen(tmp_path):
+def test_the_fastest_of_each_kind_of_work_is_chosen(tmp_path):
     tiny = result(tmp_path, "tiny", 4096, {"alone": 1, "overlap": 90, "first": 80, "peer": 6, "fused": 5})
     large = result(tmp_path, "large", 1 << 20, {"overlap": 60, "first": 70, "peer": 30, "fused": 31})
     more = result(tmp_path, "more", 1 << 20, {"overlap": 60, "first": 70, "peer": 30, "fused": 20}, precision="double")
     file = add_evidence([tiny, large], tmp_path)
     assert file == tmp_path / "tuned" / "policies" / "some_gpu.json"
-    add_evidence([more], tmp_path)  # added to what is there
+    batch = result(tmp_path, "batch", 1 << 20, {"overlap": 600, "first": 600, "peer": 210, "fused": 300}, rhs=12)
+    add_evidence([more, batch], tmp_path)  # added to what is there
     assert policy_choices([tmp_path / "tuned"]) == {
         "Some GPU": [
-            PolicyChoice("mpi", "large", "overlap"),
-            PolicyChoice("peer", "large", "fused"),
-            PolicyChoice("mpi", "tiny", "first"),
-            PolicyChoice("peer", "tiny", "fused"),
+            PolicyChoice("mpi", "large", "double", False, "overlap"),
+            PolicyChoice("peer", "large", "double", False, "fused"),
+            PolicyChoice("mpi", "large", "half", False, "overlap"),
+            PolicyChoice("peer", "large", "half", False, "peer"),
+            PolicyChoice("mpi", "large", "half", True, "first"),
+            PolicyChoice("peer", "large", "half", True, "peer"),
+            PolicyChoice("mpi", "tiny", "half", False, "first"),
+            PolicyChoice("peer", "tiny", "half", False, "fused"),
         ]
     }
 
@@ -49,4 +54,4 @@ def test_results_of_two_devices_and_foreign_files_are_refused(tmp_path):
 def test_the_command_tells_what_it_chose(tmp_path, capsys):
     path = result(tmp_path, "a", 1 << 16, {"first": 3, "overlap": 2, "peer": 1})
     assert main(["policies", str(path), "--out", str(tmp_path)]) == 0
-    assert "Some GPU, link peer, small parts: peer" in capsys.readouterr().out
+    assert "Some GPU, link peer, small parts, half: peer" in capsys.readouterr().out

@@ -31,13 +31,14 @@ QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const H
 }
 
 /// Blocks that pack one hop. A few saturate the links between GPUs; more would keep multiprocessors from the sites
-/// while their stores are under way.
-inline constexpr int packing_threads = 8192;
+/// while their stores are under way. Where x is split each block has sites that wait for what is packed.
+inline constexpr int packing_threads = 8192, packing_threads_alone = 65536;
 template <int Block>
 QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, int mu, int rhs) {
   int hops = 0;
   for (int nu = 0; nu < directions; ++nu) hops += 2 * (h.face[nu] != 0);
-  const int most = (packing_threads / hops + Block - 1) / Block, blocks = (h.face[mu] * rhs + Block - 1) / Block;
+  const int threads = h.face[0] != 0 ? packing_threads_alone : packing_threads;
+  const int most = (threads / hops + Block - 1) / Block, blocks = (h.face[mu] * rhs + Block - 1) / Block;
   return blocks < most ? blocks : most;
 }
 

@@ -1,0 +1,58 @@
+// What a GPU's memory gets in pieces is what its order says of each word.
+#include "runtime/fields/words_of_site.hpp"
+
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+double word_of(long long site, int n) { return 100.0 * double(site) + n + 1; }
+
+/// A lattice whose parities fill blocks of sites, one whose do not, and one smaller than a block.
+class StagedSites : public testing::TestWithParam<std::tuple<Coordinates, Subset>> {};
+
+TEST_P(StagedSites, AreWhereTheOrderSays) {
+  const auto [extent, subset] = GetParam();
+  const Lattice lattice(extent);
+  const Domain domain(lattice, Device::cpu());
+  constexpr int words = 24;
+  const MemoryOrder order(true, words, 1, sizeof(double), lattice.sites() / 2, subset == Subset::full ? 2 : 1, 1);
+  std::vector<double> memory(std::size_t(order.words()), -1), expected(memory.size(), 0);
+  // Words of the field, one by one.
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Parity parity = Lattice::parity(lattice.coordinates(i));
+    if (!holds(subset, parity)) continue;
+    const int held = subset == Subset::full && parity == Parity::odd ? 1 : 0;
+    for (int n = 0; n < words; ++n)
+      expected[std::size_t(held * order.parity_words() + order.word(i / 2, 0, n))] = word_of(i, n);
+  }
+  for (const std::size_t staged : {std::size_t(1), std::size_t(3 * 64 * words * sizeof(double)), std::size_t(16 << 20)}) {
+    std::fill(memory.begin(), memory.end(), -1);
+    for_each_staged_site(
+        domain, subset, Way::to_device, memory.data(), order,
+        [](long long i, const WordsOfSite& at) {
+          for (int n = 0; n < words; ++n) at[n] = word_of(i, n);
+        },
+        staged);
+    EXPECT_EQ(memory, expected) << staged;
+    std::vector<int> seen(std::size_t(lattice.sites()), 0);
+    for_each_staged_site(
+        domain, subset, Way::to_host, memory.data(), order,
+        [&](long long i, const WordsOfSite& at) {
+          bool same = true;
+          for (int n = 0; n < words; ++n) same = same && at[n] == word_of(i, n);
+          seen[std::size_t(i)] = same ? 1 : 2;
+        },
+        staged);
+    for (long long i = 0; i < lattice.sites(); ++i)
+      EXPECT_EQ(seen[std::size_t(i)], holds(subset, Lattice::parity(lattice.coordinates(i))) ? 1 : 0) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lattices, StagedSites,
+                         testing::Combine(testing::Values(Coordinates{8, 8, 8, 4}, Coordinates{4, 6, 2, 6},
+                                                          Coordinates{2, 2, 2, 4}),
+                                          testing::Values(Subset::full, Subset::even, Subset::odd)));
+
+}  // namespace
