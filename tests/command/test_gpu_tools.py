@@ -9,6 +9,12 @@ import sys
 import pytest
 from conftest import ROOT
 
+MPIRUN = """#!/bin/bash
+[ "$1" = --version ] && exec echo 'mpirun (Open MPI) 4.1.4'
+[ "$1 $2 $3" = "--allow-run-as-root --bind-to none" ] || exit 2
+while [ $# != 0 ] && [ "$1" != -n ]; do shift; done
+RANKS=$2 exec "${@:3}"
+"""
 PROGRAM = """#!{python}
 import json, os, sys
 words = sys.argv[1:]
@@ -39,7 +45,7 @@ def host(tmp_path):
         path.chmod(0o755)
 
     program(tmp_path / "bin" / "nvidia-smi", "#!/bin/sh\necho 'GPU 0: A'\necho 'GPU 1: B'\n")
-    program(tmp_path / "bin" / "mpirun", '#!/bin/bash\nwhile [ "$1" != -n ]; do shift; done\nRANKS=$2 exec "${@:3}"\n')
+    program(tmp_path / "bin" / "mpirun", MPIRUN)
     program(tmp_path / "build" / "bin" / "quarksmith", PROGRAM.format(python=sys.executable))
     return tmp_path
 
