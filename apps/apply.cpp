@@ -135,10 +135,14 @@ class Call {
       SpinorField& f = spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, columns,
                                              Components(kernel_.spins, kernel_.colours));
       f.fill(0);
-      for (int n = 0; n < columns && !p.is_output(); ++n)
-        upload(
-            make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, n / 3, n % 3),
-            f, basis(), n);
+      if (!p.is_output()) {
+        const SourceSettings settings = source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice);
+        HostSpinor column(gauge_.lattice);
+        for (int n = 0; n < columns; ++n) {
+          fill_source(settings, n / 3, n % 3, column);
+          upload(column, f, basis(), n);
+        }
+      }
       give(p, f);
     } else {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";

@@ -27,7 +27,8 @@ TEST_P(StagedSites, AreWhereTheOrderSays) {
     for (int n = 0; n < words; ++n)
       expected[std::size_t(held * order.parity_words() + order.word(i / 2, 0, n))] = word_of(i, n);
   }
-  for (const std::size_t staged : {std::size_t(1), std::size_t(3 * 64 * words * sizeof(double)), std::size_t(16 << 20)}) {
+  for (const std::size_t staged :
+       {std::size_t(1), std::size_t(3 * 64 * words * sizeof(double)), std::size_t(16 << 20)}) {
     std::fill(memory.begin(), memory.end(), -1);
     for_each_staged_site(
         domain, subset, Way::to_device, memory.data(), order,

@@ -47,9 +47,9 @@ class WordsOfSite {
 
 enum class Way { to_device, to_host };
 
-/// Calls visit(lexicographic site, WordsOfSite) for the sites that a field of doubles of one lane holds, in the memory of
-/// a device that the host does not see: some sites after the other by way of `staged` bytes that both reach. Consecutive
-/// sites are blocks of both parities (LaneLayout::position).
+/// Calls visit(lexicographic site, WordsOfSite) for the sites that a field of doubles of one lane holds, in the memory
+/// of a device that the host does not see: some sites after the other by way of `staged` bytes that both reach.
+/// Consecutive sites are blocks of both parities (LaneLayout::position).
 template <class Visit>
 void for_each_staged_site(const Domain& domain, Subset subset, Way way, double* memory, const MemoryOrder& order,
                           const Visit& visit, std::size_t staged = 16 << 20) {

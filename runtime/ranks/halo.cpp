@@ -132,16 +132,16 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
   const LaunchSize size = launch_size_of(domain.lattice().half_sites());
   for (const TunedDevice& tuned : tuned_devices())
     for (const TunedPolicy& p : tuned.policies)
-      if (tuned.name == device && p.link == link() && p.size == size) measured_.push_back(&p);
+      if (tuned.name == device && p.link == link() && p.size == size) {
+        const Policy policy = quarksmith::policy_of(std::string(p.policy));
+        if (refusal(policy).empty()) measured_.push_back({p.precision, p.batch, policy});
+      }
 }
 
 Policy Halos::policy_of(std::string_view precision, int rhs) const {
   if (asked_) return *asked_;
-  for (const TunedPolicy* p : measured_)
-    if (p->precision == precision && p->batch == (rhs > 1)) {
-      const Policy policy = quarksmith::policy_of(std::string(p->policy));
-      if (refusal(policy).empty()) return policy;
-    }
+  for (const Measured& m : measured_)
+    if (m.precision == precision && m.batch == (rhs > 1)) return m.policy;
   if (!reachable_) return Policy::overlap;
   return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
 }
@@ -181,8 +181,7 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
   return bytes;
 }
 
-Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
-  const Policy policy = policy_of(kernel.precision, rhs);
+Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs, Policy policy) {
   const bool shared = policy == Policy::peer || policy == Policy::fused;
   auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach, shared}];
   if (zones && zones->capacity >= rhs) return *zones;
@@ -292,13 +291,14 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) 
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
                     kernel.name));
-  Zones& zones = zones_of(kernel, a.rhs);
+  const Policy policy = policy_of(kernel.precision, a.rhs);
+  Zones& zones = zones_of(kernel, a.rhs, policy);
   prepare(zones, kernel, a, links);
-  ways_[int(policy_of(kernel.precision, a.rhs))]->apply(*domain_, kernel, a, zones);
+  ways_[int(policy)]->apply(*domain_, kernel, a, zones);
 }
 
 void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
-  Zones& zones = zones_of(kernel, a.rhs);
+  Zones& zones = zones_of(kernel, a.rhs, policy_of(kernel.precision, a.rhs));
   prepare(zones, kernel, a, links);
   run_part(*domain_, kernel, a, zones, work);
 }

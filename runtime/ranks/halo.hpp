@@ -33,7 +33,6 @@ std::span<const std::string_view> policy_names();
 Policy policy_of(const std::string& name);
 
 class HaloPolicy;
-struct TunedPolicy;
 
 /// The links of a hopping kernel: those of hops over one site, and of longer ones if it has any.
 struct HoppingLinks {
@@ -73,18 +72,23 @@ class Halos {
   struct Zones;  ///< runtime/ranks/halo_policy.hpp
 
  private:
-  /// What is asked for, or what measurements on this device chose for parts of this size (generator/tune/policies.py),
-  /// or by what is possible.
+  /// What is asked for, or was measured to be fastest, or by what is possible.
   Policy policy_of(std::string_view precision, int rhs) const;
   /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
-  Zones& zones_of(const Kernel& kernel, int rhs);
+  Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
   void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const HoppingLinks& links) const;
 
   const Domain* domain_;
   bool reachable_;  ///< all ranks can store into each other's memory
   std::optional<Policy> asked_;
-  std::vector<const TunedPolicy*> measured_;  ///< on this device, for parts of this size
+  /// What measurements on this device chose for parts of this size (generator/tune/policies.py), where it is possible.
+  struct Measured {
+    std::string_view precision;
+    bool batch;
+    Policy policy;
+  };
+  std::vector<Measured> measured_;
   std::array<std::unique_ptr<HaloPolicy>, policy_count> ways_;
   /// By precision, vectors that cross, sites of the longest hop, and whether neighbours store into them.
   std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
