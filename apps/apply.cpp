@@ -137,11 +137,7 @@ class Call {
       f.fill(0);
       if (!p.is_output()) {
         const SourceSettings settings = source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice);
-        HostSpinor column(gauge_.lattice);
-        for (int n = 0; n < columns; ++n) {
-          fill_source(settings, n / 3, n % 3, column);
-          upload(column, f, basis(), n);
-        }
+        for (int n = 0; n < columns; ++n) set_source(settings, n / 3, n % 3, f, basis(), n);
       }
       give(p, f);
     } else {

@@ -21,15 +21,6 @@ constexpr std::array<Complex64, directions> no_phases = {1, 1, 1, 1};
 /// The choices of a solve by their keys.
 const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "precision = \"double\"", "a larger tol"};
 
-/// Multiplies a source by exp(i p.(x - x0)).
-void turn_phases(HostSpinor& source, const Momentum& p, const Coordinates& origin) {
-  const Lattice& l = source.lattice;
-  for (long long i = 0; i < l.sites(); ++i) {
-    const Complex64 phase = phase_at(l, l.coordinates(i), p, origin);
-    for (Complex64& z : source.site[i]) z *= phase;
-  }
-}
-
 std::vector<long long> flat(const std::vector<Coordinates>& all) {
   std::vector<long long> numbers;
   for (const Coordinates& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
@@ -125,12 +116,10 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
     sequential->give(first, b, basis);
     return b;
   }
-  HostSpinor source(named_.gauge.lattice);
-  for (int i = 0; i < count; ++i) {
-    fill_source(settings, (first + i) / 3, (first + i) % 3, source);
-    if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
-    upload(source, b, basis, i);
-  }
+  SourcePhase phase;
+  if (s.momentum != Momentum{})
+    phase = [&](const Coordinates& x) { return phase_at(named_.gauge.lattice, x, s.momentum, origin); };
+  for (int i = 0; i < count; ++i) set_source(settings, (first + i) / 3, (first + i) % 3, b, basis, i, phase);
   if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
   return b;
 }

@@ -233,10 +233,8 @@ class Run {
     first_ = sources[0];
     count_ = count;
     SpinorField b(domain_, find_precision("double"), Subset::full, count, spins);
-    HostSpinor source(lattice());
     for (int i = 0; i < count; ++i) {
-      fill_source(source_, spinors() ? sources[i] / 3 : 0, sources[i] % 3, source);
-      upload(source, b, basis(), i);
+      set_source(source_, spinors() ? sources[i] / 3 : 0, sources[i] % 3, b, basis(), i);
       SpinorField one = b.columns(i, 1);
       smear(source_.smearing, smearing_links_, one);
     }

@@ -81,11 +81,8 @@ SpinorObject source(const DomainPointer& domain, const GaugeObject* gauge, const
   if (settings.smearing && gauge == nullptr)
     throw UsageError(fmt::format("source {}: smearing needs links; pass the gauge field, not its lattice", text));
   SpinorObject made = make_spinors(domain, 3 * spins, spins);
-  HostSpinor column(lattice);
-  for (int n = 0; n < made.field.rhs(); ++n) {
-    fill_source(settings, spins == 4 ? n / 3 : 0, n % 3, column);
-    upload(column, made.field, *made.basis, n);
-  }
+  for (int n = 0; n < made.field.rhs(); ++n)
+    set_source(settings, spins == 4 ? n / 3 : 0, n % 3, made.field, *made.basis, n);
   if (settings.smearing) {
     const HostGauge u = on_host(*gauge);
     const auto links = std::make_shared<LinkField>(

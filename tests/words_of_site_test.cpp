@@ -31,15 +31,34 @@ TEST_P(StagedSites, AreWhereTheOrderSays) {
        {std::size_t(1), std::size_t(3 * 64 * words * sizeof(double)), std::size_t(16 << 20)}) {
     std::fill(memory.begin(), memory.end(), -1);
     for_each_staged_site(
-        domain, subset, Way::to_device, memory.data(), order,
+        domain, subset, all_sites(lattice), Way::to_device, memory.data(), order,
         [](long long i, const WordsOfSite& at) {
           for (int n = 0; n < words; ++n) at[n] = word_of(i, n);
         },
         staged);
     EXPECT_EQ(memory, expected) << staged;
+    // Of a range other sites of its first and last block become zero, others stay.
+    const SiteRange range{lattice.sites() / 4, lattice.sites() / 2 + 2};
+    std::fill(memory.begin(), memory.end(), -1);
+    for_each_staged_site(
+        domain, subset, range, Way::to_device, memory.data(), order,
+        [](long long i, const WordsOfSite& at) {
+          for (int n = 0; n < words; ++n) at[n] = word_of(i, n);
+        },
+        staged);
+    for (long long i = 0; i < lattice.sites(); ++i) {
+      const Parity parity = Lattice::parity(lattice.coordinates(i));
+      if (!holds(subset, parity)) continue;
+      const int held = subset == Subset::full && parity == Parity::odd ? 1 : 0;
+      const bool inside = i >= range.first && i < range.end;
+      const bool near = i >= range.first / 64 * 64 && i < (range.end + 63) / 64 * 64;
+      const double found = memory[std::size_t(held * order.parity_words() + order.word(i / 2, 0, 3))];
+      EXPECT_EQ(found, inside ? word_of(i, 3) : near ? 0 : -1) << i << " " << staged;
+    }
+    memory = expected;
     std::vector<int> seen(std::size_t(lattice.sites()), 0);
     for_each_staged_site(
-        domain, subset, Way::to_host, memory.data(), order,
+        domain, subset, all_sites(lattice), Way::to_host, memory.data(), order,
         [&](long long i, const WordsOfSite& at) {
           bool same = true;
           for (int n = 0; n < words; ++n) same = same && at[n] == word_of(i, n);

@@ -300,6 +300,11 @@ TermField decode_term(const TermField& from);
 /// Copies a host field into right-hand side `rhs` of a field whose kernels use `basis`; a half field takes its sites.
 /// \throws UsageError the lattices differ.
 void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs = 0);
+/// Makes spinor or colour vector of a site, lexicographic in this part; it holds anything before. Several at once.
+using MakeSite = std::function<void(long long site, Complex64* numbers)>;
+/// Sets right-hand side `rhs` at the sites of the time slices `first` to `last` of the whole lattice, to zero
+/// elsewhere.
+void upload_slices(SpinorField& to, const BasisInfo& basis, int rhs, int first, int last, const MakeSite& make);
 /// Inverse of upload; sites that `from` does not hold become zero.
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs = 0);
 /// Changes the storage precision of a field; one of the two must be double.

@@ -56,10 +56,16 @@ int Lattice::part_at(int mu, int step) const {
   return number;
 }
 
+Coordinates Lattice::global_coordinates(long long index) const {
+  Coordinates x = coordinates(index);
+  for (int mu = 0; mu < directions; ++mu) x[mu] += origin_[mu];
+  return x;
+}
+
 long long Lattice::global_index(long long index) const {
-  const Coordinates x = coordinates(index);
+  const Coordinates x = global_coordinates(index);
   long long number = 0;
-  for (int mu = directions - 1; mu >= 0; --mu) number = number * global_[mu] + origin_[mu] + x[mu];
+  for (int mu = directions - 1; mu >= 0; --mu) number = number * global_[mu] + x[mu];
   return number;
 }
 

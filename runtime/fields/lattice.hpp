@@ -67,7 +67,8 @@ class Lattice {
   int part() const { return part_at(0, 0); }
   /// Number of the part `step` further along mu, round the lattice.
   int part_at(int mu, int step) const;
-  /// Lexicographic number in the global lattice of a site of this part.
+  /// Coordinates in the global lattice, and lexicographic number there, of a site of this part.
+  Coordinates global_coordinates(long long index) const;
   long long global_index(long long index) const;
   /// Coordinates within this part of a site of the global lattice; false if another part holds it.
   bool find(const Coordinates& global, Coordinates& here) const;

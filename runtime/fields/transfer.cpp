@@ -58,27 +58,50 @@ void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const
 
 }  // namespace
 
-void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs) {
+namespace {
+
+/// Puts what psi(site) points to at the sites of a range.
+template <class Site>
+void put_sites(SpinorField& to, const BasisInfo& basis, int rhs, SiteRange range, const Site& psi) {
   require_four_dimensions(to);
-  check_colours(from, to);
-  check_same(from.lattice, "the host field", to.domain().lattice(), "the device field");
   if (!is_double(to.precision())) {
     SpinorField staging(to.domain_pointer(), double_precision(), to.subset(), to.rhs(), to.components());
-    if (to.rhs() > 1) convert(to, staging);
-    upload(from, staging, basis, rhs);
+    if (to.rhs() > 1 || range.end - range.first < to.domain().lattice().sites()) convert(to, staging);
+    put_sites(staging, basis, rhs, range, psi);
     return convert(staging, to);
   }
   const MemoryOrder order = order_of(to);
-  for_each_site_of(to.domain(), to.lanes(), to.subset(), Way::to_device, to.select(to.operand(), rhs).data, order,
-                   [&](long long i, const WordsOfSite& words) {
-                     Complex64 turned[4 * most_colours];
-                     const Complex64* psi = from.site.at(i);
+  for_each_site_of(to.domain(), to.lanes(), to.subset(), range, Way::to_device, to.select(to.operand(), rhs).data,
+                   order, [&](long long i, const WordsOfSite& words) {
+                     Complex64 made[4 * most_colours], turned[4 * most_colours];
+                     const Complex64* site = psi(i, made);
                      if (to.spins() == 4) {
-                       rotate(basis.rotation, false, to.colours(), psi, turned);
-                       psi = turned;
+                       rotate(basis.rotation, false, to.colours(), site, turned);
+                       site = turned;
                      }
-                     for (int n = 0; n < order.group / 2; ++n) words.set(n, psi[n]);
+                     for (int n = 0; n < order.group / 2; ++n) words.set(n, site[n]);
                    });
+}
+
+}  // namespace
+
+void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs) {
+  check_colours(from, to);
+  check_same(from.lattice, "the host field", to.domain().lattice(), "the device field");
+  put_sites(to, basis, rhs, all_sites(from.lattice), [&](long long i, Complex64*) { return from.site.at(i); });
+}
+
+void upload_slices(SpinorField& to, const BasisInfo& basis, int rhs, int first, int last, const MakeSite& make) {
+  const Lattice& lattice = to.domain().lattice();
+  const long long space = lattice.space_sites();
+  to.columns(rhs, 1).fill(0);
+  first = std::clamp(first - lattice.origin(3), 0, lattice.extent(3));
+  const int end = std::clamp(last - lattice.origin(3) + 1, first, lattice.extent(3));
+  if (first == end) return;
+  put_sites(to, basis, rhs, {first * space, end * space}, [&](long long i, Complex64* site) {
+    make(i, site);
+    return site;
+  });
 }
 
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
@@ -92,8 +115,8 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
   }
   const MemoryOrder order = order_of(from);
   if (from.subset() != Subset::full || from.spins() != 4) to.site.clear();
-  for_each_site_of(from.domain(), from.lanes(), from.subset(), Way::to_host, from.select(from.operand(), rhs).data,
-                   order, [&](long long i, const WordsOfSite& words) {
+  for_each_site_of(from.domain(), from.lanes(), from.subset(), all_sites(to.lattice), Way::to_host,
+                   from.select(from.operand(), rhs).data, order, [&](long long i, const WordsOfSite& words) {
                      Complex64 psi[4 * most_colours], *out = to.site.at(i);
                      for (int n = 0; n < order.group / 2; ++n) psi[n] = words.number(n);
                      if (from.spins() == 4)
@@ -147,8 +170,8 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 
 void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make) {
   const MemoryOrder order = order_of(to);
-  for_each_site_of(to.domain(), to.lanes(), Subset::full, Way::to_device, to.operand().data, order,
-                   [&](long long i, const WordsOfSite& words) {
+  for_each_site_of(to.domain(), to.lanes(), Subset::full, all_sites(to.domain().lattice()), Way::to_device,
+                   to.operand().data, order, [&](long long i, const WordsOfSite& words) {
                      std::array<Complex64, directions * most_colours * most_colours> site;
                      make(i, site.data());
                      for (int n = 0; n < order.site_words() / 2; ++n) words.set(n, site[n]);
@@ -258,8 +281,8 @@ HostGauge download(const LinkField& from) {
   }
   HostGauge to(from.domain().lattice(), from.colours());
   const MemoryOrder order = order_of(from);
-  for_each_site_of(from.domain(), from.lanes(), Subset::full, Way::to_host, from.operand().data, order,
-                   [&](long long i, const WordsOfSite& words) {
+  for_each_site_of(from.domain(), from.lanes(), Subset::full, all_sites(from.domain().lattice()), Way::to_host,
+                   from.operand().data, order, [&](long long i, const WordsOfSite& words) {
                      for (int n = 0; n < order.site_words() / 2; ++n) to.site.at(i)[n] = from.scale() * words.number(n);
                    });
   return to;
@@ -270,8 +293,8 @@ std::vector<HostTerm> download(const TermField& from) {
     throw UsageError(fmt::format("site terms are read back in double, not {}", from.precision().name));
   const MemoryOrder order = order_of(from);
   std::vector<HostTerm> terms(static_cast<std::size_t>(from.domain().lattice().sites()));
-  for_each_site_of(from.domain(), from.lanes(), Subset::full, Way::to_host, from.operand().data, order,
-                   [&](long long site, const WordsOfSite& words) {
+  for_each_site_of(from.domain(), from.lanes(), Subset::full, all_sites(from.domain().lattice()), Way::to_host,
+                   from.operand().data, order, [&](long long site, const WordsOfSite& words) {
                      for (int block = 0; block < 2; ++block) {
                        auto& h = terms[site][block];
                        for (int i = 0; i < 6; ++i) {

@@ -9,14 +9,21 @@
 
 namespace quarksmith {
 
-/// Calls visit(lexicographic site, block among all that are held, lane) for every copy of every site of a subset.
+/// Lexicographic numbers of sites, from first to before end.
+struct SiteRange {
+  long long first, end;
+};
+inline SiteRange all_sites(const Lattice& lattice) { return {0, lattice.sites()}; }
+
+/// Calls visit(lexicographic site, block among all that are held, lane) for every copy of every site of a subset in a
+/// range.
 template <class Visit>
-void for_each_stored_site(const Domain& domain, int lanes, Subset subset, const Visit& visit) {
+void for_each_stored_site(const Domain& domain, int lanes, Subset subset, SiteRange range, const Visit& visit) {
   const Lattice& lattice = domain.lattice();
   const LaneLayout& layout = domain.layout(lanes);
   const int half_blocks = layout.geometry().half_sites, boxes = layout.boxes();
 #pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
+  for (long long i = range.first; i < range.end; ++i) {
     const Coordinates x = lattice.coordinates(i);
     const Parity parity = Lattice::parity(x);
     if (!holds(subset, parity)) continue;
@@ -49,19 +56,20 @@ enum class Way { to_device, to_host };
 
 /// Calls visit(lexicographic site, WordsOfSite) for the sites that a field of doubles of one lane holds, in the memory
 /// of a device that the host does not see: some sites after the other by way of `staged` bytes that both reach.
-/// Consecutive sites are blocks of both parities (LaneLayout::position).
+/// Consecutive sites are blocks of both parities (LaneLayout::position); the other sites of blocks in which a range
+/// begins or ends become zero.
 template <class Visit>
-void for_each_staged_site(const Domain& domain, Subset subset, Way way, double* memory, const MemoryOrder& order,
-                          const Visit& visit, std::size_t staged = 16 << 20) {
+void for_each_staged_site(const Domain& domain, Subset subset, SiteRange range, Way way, double* memory,
+                          const MemoryOrder& order, const Visit& visit, std::size_t staged = 16 << 20) {
   constexpr long long step = 2 * site_block;
   const Lattice& lattice = domain.lattice();
   Device& device = domain.device();
   const long long half_blocks = lattice.sites() / 2, of_site = order.site_words();
   const long long most = std::max<long long>(1, staged / sizeof(double) / (step * of_site)) * step;
   auto* const pieces = static_cast<double*>(device.staging(std::size_t(most * of_site) * sizeof(double)));
-  for (long long first = 0; first < lattice.sites(); first += most) {
-    const long long count = std::min(most, lattice.sites() - first), blocks = (count + step - 1) / step * site_block;
-    const long long words = blocks * of_site;  // of a parity, with what fills the last block
+  for (long long first = range.first / step * step; first < range.end; first += most) {
+    const long long end = std::min(first + most, range.end), begin = std::max(first, range.first);
+    const long long blocks = (end - first + step - 1) / step * site_block, words = blocks * of_site;  // of a parity
     const auto before = [&](int held) { return held * order.parity_words() + first / 2 * of_site; };
     const auto copies = [&](auto copy) {
       for (int held = 0; held < order.parities; ++held)
@@ -69,10 +77,10 @@ void for_each_staged_site(const Domain& domain, Subset subset, Way way, double* 
     };
     if (way == Way::to_host)
       copies([&](double* there, double* here, std::size_t bytes) { device.download(here, there, bytes); });
-    else if (2 * blocks != count)
+    else if (2 * blocks != end - begin)
       std::fill_n(pieces, order.parities * words, 0.0);
 #pragma omp parallel for schedule(static)
-    for (long long i = first; i < first + count; ++i) {
+    for (long long i = begin; i < end; ++i) {
       const Parity parity = Lattice::parity(lattice.coordinates(i));
       if (!holds(subset, parity)) continue;
       const bool second = subset == Subset::full && parity == Parity::odd;
@@ -85,11 +93,11 @@ void for_each_staged_site(const Domain& domain, Subset subset, Way way, double* 
 
 /// The same for a field of any device; of processors with lanes visit sees every copy of a site.
 template <class Visit>
-void for_each_site_of(const Domain& domain, int lanes, Subset subset, Way way, void* field, const MemoryOrder& order,
-                      const Visit& visit) {
+void for_each_site_of(const Domain& domain, int lanes, Subset subset, SiteRange range, Way way, void* field,
+                      const MemoryOrder& order, const Visit& visit) {
   auto* const memory = static_cast<double*>(field);
-  if (domain.device().asynchronous()) return for_each_staged_site(domain, subset, way, memory, order, visit);
-  for_each_stored_site(domain, lanes, subset, [&](long long i, long long block, int lane) {
+  if (domain.device().asynchronous()) return for_each_staged_site(domain, subset, range, way, memory, order, visit);
+  for_each_stored_site(domain, lanes, subset, range, [&](long long i, long long block, int lane) {
     visit(i, WordsOfSite(memory, order, block, lane));
   });
 }

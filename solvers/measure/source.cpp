@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -38,6 +39,13 @@ SourceSettings read_source(const std::string& text, const std::string& said) {
           {smearing, read_choice(numbers, smearing->parameters, said, form)}};
 }
 
+/// The time slice that a source's parameters name.
+std::optional<int> slice_of(const SourceSettings& s) {
+  for (std::size_t n = 0; n < s.values.size(); ++n)
+    if (s.kind->parameters[n].direction == 3) return static_cast<int>(s.values[n].whole);
+  return {};
+}
+
 }  // namespace
 
 std::string form_of(const SourceKind& kind) { return fmt::format("{}:{}", kind.name, form_of(kind.parameters)); }
@@ -66,21 +74,35 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   return s;
 }
 
-int SourceSettings::time() const {
-  for (std::size_t n = 0; n < values.size(); ++n)
-    if (kind->parameters[n].direction == 3) return static_cast<int>(values[n].whole);
-  return 0;
-}
+int SourceSettings::time() const { return slice_of(*this).value_or(0); }
 
-void fill_source(const SourceSettings& settings, int spin, int colour, HostSpinor& source) {
-  source.site.clear();
-  settings.kind->fill(settings.values, source, 3 * spin + colour);
+std::pair<int, int> SourceSettings::slices(const Lattice& lattice) const {
+  const std::optional<int> one = slice_of(*this);
+  return {one.value_or(0), one.value_or(lattice.global_extent(3) - 1)};
 }
 
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour) {
   HostSpinor source(lattice);
-  settings.kind->fill(settings.values, source, 3 * spin + colour);
+  const auto [first, last] = settings.slices(lattice);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.global_coordinates(i);
+    if (x[3] >= first && x[3] <= last)
+      source.site[i][3 * spin + colour] = settings.kind->at(settings.values, lattice, i, x);
+  }
   return source;
+}
+
+void set_source(const SourceSettings& settings, int spin, int colour, SpinorField& to, const BasisInfo& basis, int rhs,
+                const SourcePhase& phase) {
+  const Lattice& lattice = to.domain().lattice();
+  const auto [first, last] = settings.slices(lattice);
+  const int components = to.spins() * to.colours();
+  upload_slices(to, basis, rhs, first, last, [&](long long i, Complex64* numbers) {
+    std::fill_n(numbers, components, Complex64(0));
+    Complex64& number = numbers[3 * spin + colour];
+    number = settings.kind->at(settings.values, lattice, i, lattice.global_coordinates(i));
+    if (phase) number *= phase(lattice.coordinates(i));
+  });
 }
 
 }  // namespace quarksmith

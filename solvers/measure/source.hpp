@@ -2,7 +2,9 @@
 /// Sources of quark propagators.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "runtime/fields/site_random.hpp"
 #include "solvers/measure/smearing.hpp"
@@ -11,12 +13,11 @@ namespace quarksmith {
 
 /// A kind of source: what a file of solvers/measure/sources/ defines, and all that is said of it.
 struct SourceKind {
-  std::string_view name;      ///< as options spell it
-  std::string_view contents;  ///< in words
-  ChoiceParameters parameters;
-  /// Sets component 3 spin + colour of a field that is zero, of a part of a lattice. Coordinates of the parameters are
-  /// those of the whole lattice, and inside it.
-  void (*fill)(const ChoiceValues& values, HostSpinor& source, int component);
+  std::string_view name;        ///< as options spell it
+  std::string_view contents;    ///< in words
+  ChoiceParameters parameters;  ///< with a time slice among them, the source is zero on the others
+  /// The number at a site; x are, as parameters, coordinates in the whole lattice.
+  Complex64 (*at)(const ChoiceValues& values, const Lattice& part, long long site, const Coordinates& x);
 };
 template <>
 std::span<const SourceKind* const> listed<SourceKind>();
@@ -32,6 +33,8 @@ struct SourceSettings {
 
   /// Time slice from which correlators count.
   int time() const;
+  /// First and last time slice on which the source, before smearing, is not zero.
+  std::pair<int, int> slices(const Lattice& lattice) const;
 };
 
 /// `point:x,y,z,t`, `wall:t`, ...: what SourceKind says, or a smeared point: `gaussian:x,y,z,t:w,N`, ...
@@ -40,23 +43,18 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice);
 /// What source_of reads. \param spins 1: of staggered quarks, which are not smeared.
 std::string source_forms(int spins = 4);
 
-/// The source in one spin and colour, before smearing, in place of what the field holds. A part of a lattice gets its
-/// part.
-void fill_source(const SourceSettings& settings, int spin, int colour, HostSpinor& source);
+/// Multiplies a source; by coordinates in a part.
+using SourcePhase = std::function<Complex64(const Coordinates&)>;
+/// The source in one spin and colour, before smearing. A part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
+/// The same in a right-hand side of a field whose kernels use `basis`.
+void set_source(const SourceSettings& settings, int spin, int colour, SpinorField& to, const BasisInfo& basis, int rhs,
+                const SourcePhase& phase = {});
 
 /// A root of unity of order 2 or 4.
 inline Complex64 drawn_root(Random& random, int order) {
   constexpr Complex64 roots[] = {1, -1, {0, 1}, {0, -1}};
   return roots[static_cast<int>(order * random.uniform())];
-}
-
-/// Calls visit(site, its coordinates in this part) for the sites of a time slice of the whole lattice.
-template <class Visit>
-void for_each_site_at(int time, const Lattice& lattice, const Visit& visit) {
-  const long long space = lattice.space_sites(), t = time - lattice.origin(3);
-  if (t < 0 || t >= lattice.extent(3)) return;
-  for (long long i = t * space; i < (t + 1) * space; ++i) visit(i, lattice.coordinates(i));
 }
 
 }  // namespace quarksmith

@@ -68,15 +68,15 @@ NEW = {
 
 namespace quarksmith::sources {
 namespace {
-void fill_heavy(const ChoiceValues& v, HostSpinor& source, int component) {
-  source.site[source.lattice.index({int(v[0].whole), 0, 0, int(v[1].whole)})][component] = v[2].real;
+Complex64 of_heavy(const ChoiceValues& v, const Lattice&, long long, const Coordinates& x) {
+  return x == Coordinates{int(v[0].whole), 0, 0, int(v[1].whole)} ? v[2].real : 0;
 }
 }  // namespace
 extern constinit const SourceKind heavy = {
     .name = "heavy",
     .contents = "a number at one site",
     .parameters = {{coordinate(0), coordinate(3), {.name = "w", .lower = -9, .upper = 9, .fallback = 1}}},
-    .fill = fill_heavy};
+    .at = of_heavy};
 }  // namespace quarksmith::sources
 """,
     ("solvers/measure/smearings", "SmearingKind", "solvers/measure/smearing.hpp"): """

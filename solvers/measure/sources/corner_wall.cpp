@@ -4,10 +4,8 @@
 namespace quarksmith::sources {
 namespace {
 
-void fill_corner_wall(const ChoiceValues& v, HostSpinor& source, int component) {
-  for_each_site_at(static_cast<int>(v[0].whole), source.lattice, [&](long long i, const Coordinates& x) {
-    if ((x[0] | x[1] | x[2]) % 2 == 0) source.site[i][component] = 1;  // parts begin at even coordinates
-  });
+Complex64 of_corner_wall(const ChoiceValues&, const Lattice&, long long, const Coordinates& x) {
+  return (x[0] | x[1] | x[2]) % 2 == 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -16,6 +14,6 @@ extern constinit const SourceKind corner_wall = {
     .name = "corner-wall",
     .contents = "1 on the sites of a time slice whose x, y and z are even, for staggered quarks",
     .parameters = {{coordinate(3)}},
-    .fill = fill_corner_wall};
+    .at = of_corner_wall};
 
 }  // namespace quarksmith::sources

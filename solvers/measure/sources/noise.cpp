@@ -5,11 +5,9 @@ namespace quarksmith::sources {
 namespace {
 
 /// The numbers depend on seed and site of the whole lattice alone.
-void fill_noise(const ChoiceValues& v, HostSpinor& source, int component) {
-  for (long long i = 0; i < source.lattice.sites(); ++i) {
-    Random random = random_at(source.lattice, i, {v[0].whole, 0});
-    source.site[i][component] = drawn_root(random, v[1].whole == 0 ? 2 : 4);
-  }
+Complex64 of_noise(const ChoiceValues& v, const Lattice& part, long long site, const Coordinates&) {
+  Random random = random_at(part, site, {v[0].whole, 0});
+  return drawn_root(random, v[1].whole == 0 ? 2 : 4);
 }
 
 }  // namespace
@@ -21,6 +19,6 @@ extern constinit const SourceKind noise = {
         "K.-F. Liu, Phys. Lett. B 328 (1994) 130)",
     .parameters = {{{.name = "SEED", .upper = 0x1p64, .whole = true},
                     {.name = "group", .words = "z2|z4", .fallback = 0}}},
-    .fill = fill_noise};
+    .at = of_noise};
 
 }  // namespace quarksmith::sources

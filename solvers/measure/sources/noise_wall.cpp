@@ -5,11 +5,9 @@ namespace quarksmith::sources {
 namespace {
 
 /// The numbers depend on seed and site of the whole lattice alone.
-void fill_noise_wall(const ChoiceValues& v, HostSpinor& source, int component) {
-  for_each_site_at(static_cast<int>(v[0].whole), source.lattice, [&](long long i, const Coordinates&) {
-    Random random = random_at(source.lattice, i, {v[1].whole, 0});
-    source.site[i][component] = drawn_root(random, v[2].whole == 0 ? 2 : 4);
-  });
+Complex64 of_noise_wall(const ChoiceValues& v, const Lattice& part, long long site, const Coordinates&) {
+  Random random = random_at(part, site, {v[1].whole, 0});
+  return drawn_root(random, v[2].whole == 0 ? 2 : 4);
 }
 
 }  // namespace
@@ -22,6 +20,6 @@ extern constinit const SourceKind noise_wall = {
     .parameters = {{coordinate(3),
                     {.name = "SEED", .upper = 0x1p64, .whole = true},
                     {.name = "group", .words = "z2|z4", .fallback = 0}}},
-    .fill = fill_noise_wall};
+    .at = of_noise_wall};
 
 }  // namespace quarksmith::sources

@@ -4,10 +4,10 @@
 namespace quarksmith::sources {
 namespace {
 
-void fill_point(const ChoiceValues& v, HostSpinor& source, int component) {
-  Coordinates origin, here;
-  for (int mu = 0; mu < directions; ++mu) origin[mu] = static_cast<int>(v[mu].whole);
-  if (source.lattice.find(origin, here)) source.site[source.lattice.index(here)][component] = 1;
+Complex64 of_point(const ChoiceValues& v, const Lattice&, long long, const Coordinates& x) {
+  for (int mu = 0; mu < directions; ++mu)
+    if (x[mu] != v[mu].whole) return 0;
+  return 1;
 }
 
 }  // namespace
@@ -15,6 +15,6 @@ void fill_point(const ChoiceValues& v, HostSpinor& source, int component) {
 extern constinit const SourceKind point = {.name = "point",
                                            .contents = "1 at one site",
                                            .parameters = {{coordinate(0), coordinate(1), coordinate(2), coordinate(3)}},
-                                           .fill = fill_point};
+                                           .at = of_point};
 
 }  // namespace quarksmith::sources

@@ -4,14 +4,11 @@
 namespace quarksmith::sources {
 namespace {
 
-void fill_wall(const ChoiceValues& v, HostSpinor& source, int component) {
-  for_each_site_at(static_cast<int>(v[0].whole), source.lattice,
-                   [&](long long i, const Coordinates&) { source.site[i][component] = 1; });
-}
+Complex64 of_wall(const ChoiceValues&, const Lattice&, long long, const Coordinates&) { return 1; }
 
 }  // namespace
 
 extern constinit const SourceKind wall = {
-    .name = "wall", .contents = "1 on all sites of a time slice", .parameters = {{coordinate(3)}}, .fill = fill_wall};
+    .name = "wall", .contents = "1 on all sites of a time slice", .parameters = {{coordinate(3)}}, .at = of_wall};
 
 }  // namespace quarksmith::sources
