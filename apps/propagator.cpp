@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cmath>
+#include <memory>
 
 #include "apps/caller.hpp"
 #include "apps/contraction.hpp"
@@ -177,15 +179,17 @@ class Run {
 
   /// Takes one that has been solved for, from where it is; the file gets it without the sink.
   void take(int n, const SpinorField& x, const SpinorField* middle, ColumnReport report) {
-    if (!column_ && (store_.file || middle != nullptr)) column_.emplace(lattice());
+    std::swap(on_host_[0], on_host_[1]);  // begin_write has done with the one before the last
+    std::shared_ptr<HostSpinor>& column = on_host_[0];
+    if (!column && (store_.file || middle != nullptr)) column = std::make_shared<HostSpinor>(lattice());
     if (middle != nullptr) {
-      download(*middle, *column_, basis());
-      report.midpoint = slice_norms(*column_, o_.common.ranks());
+      download(*middle, *column, basis());
+      report.midpoint = slice_norms(*column, o_.common.ranks());
     }
     columns_.take(n, x, basis());
-    if (column_) columns_.give(n, *column_);
-    if (store_.file) store_.file->write(n / 3, n % 3, *column_, report);
-    if (column_) columns_.note(n, *column_, report);
+    if (column) columns_.give(n, *column);
+    if (store_.file) store_.file->begin_write(n / 3, n % 3, column, report);
+    if (column) columns_.note(n, *column, report);
     columns_.smear(n, sink_, smearing_links_);
   }
 
@@ -297,7 +301,8 @@ class Run {
   std::unique_ptr<Solver> solver_;  // or, of several masses:
   std::unique_ptr<MassSolver> many_;
   Columns columns_;
-  std::optional<HostSpinor> column_;  // of the file, or of a midpoint
+  /// Of the file, or of a midpoint: one is written while the next comes from the device.
+  std::array<std::shared_ptr<HostSpinor>, 2> on_host_;
   std::vector<SolveReport> reports_;  // of this run
   int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;

@@ -96,10 +96,18 @@ void update(const Domain& domain, const Kernel& kernel, const Arguments& argumen
   domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
 }
 
+namespace {
+constexpr std::size_t alone = 1 << 16;  ///< numbers for which one thread is enough
+}
+
 void set_zero(Complex64* numbers, std::size_t count) {
-  constexpr std::size_t alone = 1 << 16;
 #pragma omp parallel for schedule(static) if (count > alone)
   for (std::size_t n = 0; n < count; ++n) numbers[n] = 0;
+}
+
+void copy_numbers(const Complex64* from, Complex64* to, std::size_t count) {
+#pragma omp parallel for schedule(static) if (count > alone)
+  for (std::size_t n = 0; n < count; ++n) to[n] = from[n];
 }
 
 void throw_not_three(std::size_t each, std::size_t of_three) {
@@ -305,9 +313,8 @@ Operand TermField::operand(Parity parity) const {
 void TermField::fill(int byte) { domain_->device().fill(data_.data(), byte, data_.bytes()); }
 
 double TermField::largest() const {
-  std::vector<float> sites(norms());
-  domain_->device().download(sites.data(), norm_.data(), norm_.bytes());
-  return *std::max_element(sites.begin(), sites.end());
+  const auto* norms_of_sites = static_cast<const float*>(norm_.data());
+  return domain_->device().largest({.rows = static_cast<long long>(norms()), .stride = 1, .single = norms_of_sites});
 }
 
 }  // namespace quarksmith

@@ -314,9 +314,10 @@ void convert(const SpinorField& from, SpinorField& to);
 /// Sets all links of a double field with all reals: make(lexicographic site of this part, links), which are row by row
 /// one after the other; sites in any order and several at once.
 void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make);
-/// Links on the device, stored as asked for.
 /// \throws NotSU3 links farther from SU(N) than 1e-5 for a storage that assumes SU(N), or from U(N) for one of U(N).
 /// \throws UsageError the storage is of other colours.
+void require_group(const HostGauge& links, const StorageInfo& storage, Communicator& communicator);
+/// Links on the device, stored as asked for. \throws what require_group does.
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth = 1);
 /// Links that are on the device with all reals in double in another precision and storage, in whose group they are:
@@ -330,7 +331,10 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
 /// The same from links on the device with all reals in double; that they are such multiples is not checked.
 LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage,
                         int depth = 1);
-/// Links times their scale, decompressed.
+/// Calls visit(lexicographic site of this part, links) with the links times their scale, decompressed, row by row one
+/// after the other; sites in any order, several at once, and on processors some of them more than once.
+void for_each_link_of(const LinkField& from, const std::function<void(long long, const Complex64*)>& visit);
+/// The same links in a field on the host.
 HostGauge download(const LinkField& from);
 
 /// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice; lattices are no shorter than

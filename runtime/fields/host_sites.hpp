@@ -19,7 +19,9 @@ using Matrix3 = std::array<Complex64, 9>;
 /// \throws UsageError always: it names how many numbers a site has, and how many it would have with three colours.
 [[noreturn]] void throw_not_three(std::size_t each, std::size_t of_three);
 
+/// With all threads.
 void set_zero(Complex64* numbers, std::size_t count);
+void copy_numbers(const Complex64* from, Complex64* to, std::size_t count);
 
 /// Memory that is first touched by the threads that fill it.
 template <class T>
@@ -42,6 +44,15 @@ template <class Three>
 class HostSites {
  public:
   HostSites(std::size_t sites, std::size_t each) : each_(each), numbers_(sites * each) { clear(); }
+  HostSites(const HostSites& other) : each_(other.each_), numbers_(other.numbers_.size()) {
+    copy_numbers(other.numbers_.data(), numbers_.data(), numbers_.size());
+  }
+  HostSites(HostSites&&) = default;
+  HostSites& operator=(HostSites other) {
+    each_ = other.each_;
+    numbers_ = std::move(other.numbers_);
+    return *this;
+  }
   std::size_t size() const { return numbers_.size() / each_; }
   /// Complex numbers of a site.
   std::size_t each() const { return each_; }

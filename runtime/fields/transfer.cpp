@@ -179,16 +179,18 @@ void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>
   to.exchange_ghosts();
 }
 
+void require_group(const HostGauge& links, const StorageInfo& storage, Communicator& communicator) {
+  if (storage.colours != links.colours())
+    throw UsageError(fmt::format("link storage {} holds {} colours, the links have {}; use {}", storage.name,
+                                 storage.colours, links.colours(), full_storage(links.colours()).name));
+  if (storage.group.starts_with("SU(")) require_su3(links, fmt::format("link storage {}", storage.name), communicator);
+  if (storage.group.starts_with("U(")) require_u3(links, fmt::format("link storage {}", storage.name), communicator);
+}
+
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
-  if (storage.colours != from.colours())
-    throw UsageError(fmt::format("link storage {} holds {} colours, the links have {}; use {}", storage.name,
-                                 storage.colours, from.colours(), full_storage(from.colours()).name));
-  if (storage.group.starts_with("SU("))
-    require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
-  if (storage.group.starts_with("U("))
-    require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  require_group(from, storage, domain->communicator());
   if (storage.temporal) require_temporal_gauge(from, domain->communicator());
   LinkField plain(domain, double_precision(), full_storage(from.colours()), depth);
   upload_each(plain, [&](long long i, Complex64* site) { std::copy_n(from.site.at(i), from.site.each(), site); });
@@ -271,20 +273,26 @@ LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, c
   return to;
 }
 
-HostGauge download(const LinkField& from) {
+void for_each_link_of(const LinkField& from, const std::function<void(long long, const Complex64*)>& visit) {
   const StorageInfo& full = full_storage(from.colours());
   if (!is_double(from.precision()) || &from.storage() != &full) {
     LinkField plain(from.domain_pointer(), double_precision(), full);
     convert_links(from, plain, false);
     plain.set_scale(from.scale());
-    return download(plain);
+    return for_each_link_of(plain, visit);
   }
-  HostGauge to(from.domain().lattice(), from.colours());
   const MemoryOrder order = order_of(from);
   for_each_site_of(from.domain(), from.lanes(), Subset::full, all_sites(from.domain().lattice()), Way::to_host,
                    from.operand().data, order, [&](long long i, const WordsOfSite& words) {
-                     for (int n = 0; n < order.site_words() / 2; ++n) to.site.at(i)[n] = from.scale() * words.number(n);
+                     std::array<Complex64, directions * most_colours * most_colours> site;
+                     for (int n = 0; n < order.site_words() / 2; ++n) site[n] = from.scale() * words.number(n);
+                     visit(i, site.data());
                    });
+}
+
+HostGauge download(const LinkField& from) {
+  HostGauge to(from.domain().lattice(), from.colours());
+  for_each_link_of(from, [&](long long i, const Complex64* site) { std::copy_n(site, to.site.each(), to.site.at(i)); });
   return to;
 }
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <future>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/io/parallel.hpp"
@@ -27,6 +29,7 @@ struct PropagatorFile::Parts {
   Output output;
   std::unique_ptr<SharedFile> numbers;
   PropagatorStructure known;  // all ranks have form, extent, places and reports
+  std::future<void> writing;
 
   Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p, const PropagatorForm& form, bool overwrite)
       : communicator(c),
@@ -104,6 +107,24 @@ struct PropagatorFile::Parts {
     if (!std::filesystem::exists(temporary) || !resumes(header, overwrite)) create(header);
   }
 
+  void write(int n, const HostSpinor& column, const ColumnReport& report) {
+    const FileBox place = box(n);
+    const std::size_t slice = std::size_t(lattice.space_sites()) * known.form.components();
+    const bool whole = column.site.each() == std::size_t(known.form.components());
+    const std::vector<Complex64> some = whole ? std::vector<Complex64>{} : format::pack(column, known.form);
+    const Complex64* const all = whole ? column.site.at(0) : some.data();
+    for (int t = 0; t < place.extent[0]; ++t) numbers->write(place.slice(t), &all[t * slice]);
+    numbers->sync();
+    // Only now is the column marked as done: a run killed in between solves it again.
+    known.set(n, report, format::checksum_of(all, lattice, known.form, communicator));
+    if (known.form.midpoint) {
+      const std::size_t bytes = known.extent[3] * sizeof(double);
+      numbers->put(known.midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
+    }
+    numbers->put(known.report_place() + n * sizeof(ColumnRecord), &known.records[n], sizeof(ColumnRecord));
+    numbers->sync();
+  }
+
   void share() {
     communicator.broadcast(known.places.data(), known.places.size() * sizeof known.places[0], 0);
     communicator.broadcast(known.records.data(), known.records.size() * sizeof(ColumnRecord), 0);
@@ -124,17 +145,25 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
 
 PropagatorFile::~PropagatorFile() = default;
 
+void PropagatorFile::wait() const {
+  if (parts_->writing.valid()) parts_->writing.get();
+}
+
 bool PropagatorFile::has(int first, int colour) const {
+  wait();
   return parts_->known.has(parts_->known.form.column(first, colour));
 }
 bool PropagatorFile::touched(int first, int colour) const {
+  wait();
   return parts_->known.touched(parts_->known.form.column(first, colour));
 }
 ColumnReport PropagatorFile::report(int first, int colour) const {
+  wait();
   return parts_->known.report(parts_->known.form.column(first, colour));
 }
 
 bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
+  wait();
   const int n = parts_->known.form.column(first, colour);
   const FileBox box = parts_->box(n);
   const PropagatorForm& form = parts_->known.form;
@@ -147,26 +176,20 @@ bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
 }
 
 void PropagatorFile::write(int first, int colour, const HostSpinor& column, const ColumnReport& report) {
+  wait();
+  parts_->write(parts_->known.form.column(first, colour), column, report);
+}
+
+void PropagatorFile::begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, ColumnReport report) {
+  if (parts_->communicator.size() > 1) return write(first, colour, *column, report);
+  wait();
   const int n = parts_->known.form.column(first, colour);
-  const FileBox box = parts_->box(n);
-  PropagatorStructure& known = parts_->known;
-  const std::size_t slice = std::size_t(parts_->lattice.space_sites()) * known.form.components();
-  const bool whole = column.site.each() == std::size_t(known.form.components());
-  const std::vector<Complex64> some = whole ? std::vector<Complex64>{} : format::pack(column, known.form);
-  const Complex64* const numbers = whole ? column.site.at(0) : some.data();
-  for (int t = 0; t < box.extent[0]; ++t) parts_->numbers->write(box.slice(t), &numbers[t * slice]);
-  parts_->numbers->sync();
-  // Only now is the column marked as done: a run killed in between solves it again.
-  known.set(n, report, format::checksum_of(numbers, parts_->lattice, known.form, parts_->communicator));
-  if (known.form.midpoint) {
-    const std::size_t bytes = known.extent[3] * sizeof(double);
-    parts_->numbers->put(known.midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
-  }
-  parts_->numbers->put(known.report_place() + n * sizeof(ColumnRecord), &known.records[n], sizeof(ColumnRecord));
-  parts_->numbers->sync();
+  parts_->writing = std::async(std::launch::async, [parts = parts_.get(), n, column = std::move(column),
+                                                    report = std::move(report)] { parts->write(n, *column, report); });
 }
 
 void PropagatorFile::finish() {
+  wait();
   parts_->numbers.reset();
   parts_->output.publish();
 }

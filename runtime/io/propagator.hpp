@@ -81,10 +81,14 @@ class PropagatorFile {
   [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
   /// \throws Error the disk is full or fails; earlier columns are kept.
   void write(int first, int colour, const HostSpinor& column, const ColumnReport& report);
+  /// The same beside what the caller does next, if the process is alone; one at a time, and all other calls wait for
+  /// it. \throws Error the column before could not be written.
+  void begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, ColumnReport report);
   /// Closes the file and gives it its final name.
   void finish();
 
  private:
+  void wait() const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -21,15 +21,19 @@ struct StoredSites {
   long long site_bytes() const { return static_cast<long long>(pieces) * piece_bytes; }
 };
 
-/// One of the doubles that each site has.
+/// One of the numbers that each site has: doubles, or floats.
 struct SiteNumbers {
   const double* data = nullptr;
-  long long rows = 0;    ///< of sites, with what fills blocks
-  int row = 1;           ///< sites side by side that count: other lanes hold copies
-  int apart = 1;         ///< doubles from one of them to the next
-  long long stride = 0;  ///< doubles from row to row
+  long long rows = 0;             ///< of sites, with what fills blocks
+  int row = 1;                    ///< sites side by side that count: other lanes hold copies
+  int apart = 1;                  ///< doubles from one of them to the next
+  long long stride = 0;           ///< doubles from row to row
+  const float* single = nullptr;  ///< in place of `data`
 
-  QUARKSMITH_ANYWHERE double at(long long site) const { return data[site / row * stride + site % row * apart]; }
+  QUARKSMITH_ANYWHERE double at(long long site) const {
+    const long long n = site / row * stride + site % row * apart;
+    return single != nullptr ? single[n] : data[n];
+  }
   long long count() const { return rows * row; }
 };
 

@@ -13,27 +13,24 @@
 namespace quarksmith {
 
 LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
-  const HostGauge found = download(stored);
-  if (KernelRehearsal::under_way()) return stored.storage().exact ? LinkDeviation{} : LinkDeviation{1, 1};
   const Lattice& lattice = given.lattice;
-  const long long space = lattice.space_sites();
-  std::vector<double> squares(lattice.extent(3));  // by slices: the same for any number of threads
-  double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
-  for (int t = 0; t < lattice.extent(3); ++t)
-    for (long long i = t * space; i < (t + 1) * space; ++i)
-      for (int mu = 0; mu < directions; ++mu)
-        for (int n = 0; n < given.elements(); ++n) {
-          const double d = std::norm(found.link(i, mu)[n] - given.link(i, mu)[n]);
-          largest = std::max(largest, d);
-          squares[t] += d;
-        }
+  std::vector<double> sites(static_cast<std::size_t>(lattice.sites())), largest = sites;
+  for_each_link_of(stored, [&](long long i, const Complex64* found) {
+    sites[i] = largest[i] = 0;
+    for (std::size_t n = 0; n < given.site.each(); ++n) {
+      const double d = std::norm(found[n] - given.site.at(i)[n]);
+      largest[i] = std::max(largest[i], d);
+      sites[i] += d;
+    }
+  });
+  if (KernelRehearsal::under_way()) return stored.storage().exact ? LinkDeviation{} : LinkDeviation{1, 1};
   Communicator& ranks = stored.domain().communicator();
-  std::vector<double> sums = {std::accumulate(squares.begin(), squares.end(), 0.0), double(lattice.sites())};
+  std::vector<double> sums = {std::accumulate(sites.begin(), sites.end(), 0.0), double(lattice.sites())};
   ranks.sum(sums);
   // Of n^2 elements n act on each colour.
   const double typical = std::sqrt(sums[0] / (given.colours() * directions * sums[1]));
-  return {ranks.largest(std::sqrt(largest)) / stored.scale(), typical / stored.scale()};
+  return {ranks.largest(std::sqrt(*std::max_element(largest.begin(), largest.end()))) / stored.scale(),
+          typical / stored.scale()};
 }
 
 LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
@@ -79,11 +76,20 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
   if (info.temporal && temporal_ == nullptr)
     throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
   const PrecisionInfo& in = find_precision(precision);
-  const auto made = std::make_shared<const LinkField>(
-      gauge_ == nullptr ? encode_links(*kept_->plain, in, info)
-                        : upload(info.temporal ? *temporal_ : gauge(), domain_, in, info));
-  if (plain) kept_->plain = made;
-  return made;
+  if (gauge_ != nullptr && info.temporal)
+    return std::make_shared<const LinkField>(upload(*temporal_, domain_, in, info));
+  if (gauge_ != nullptr && !kept_->plain)
+    kept_->plain =
+        std::make_shared<const LinkField>(upload(gauge(), domain_, find_precision("double"), full_storage(colours())));
+  if (plain) return kept_->plain;
+  if (gauge_ != nullptr) require_links_for(info);
+  return std::make_shared<const LinkField>(encode_links(*kept_->plain, in, info));
+}
+
+void LinkStore::require_links_for(const StorageInfo& storage) const {
+  if (kept_->fits == storage.group) return;
+  require_group(*gauge_, storage, domain_->communicator());
+  kept_->fits = storage.group;
 }
 
 LinkDeviation LinkStore::deviation() const {

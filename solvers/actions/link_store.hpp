@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
@@ -63,8 +64,12 @@ class LinkStore {
   void release() const;
 
  private:
+  /// \throws NotSU3 the storage is for other links. Asked once for each group.
+  void require_links_for(const StorageInfo& storage) const;
+
   struct Kept {
     std::shared_ptr<const LinkField> plain, stored;
+    std::string_view fits;  ///< the group in which the links were found to be
     std::shared_ptr<const HostGauge> gauge;
     std::map<std::string, std::shared_ptr<void>> derived;
   };

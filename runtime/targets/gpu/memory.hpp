@@ -20,8 +20,8 @@ inline void check(gpuError_t status, const std::string& what) {
 }
 
 /// Fields are allocated at each step of molecular dynamics: returning their memory to the driver and allocating it
-/// again takes longer than many kernels. A stream-ordered pool keeps up to a quarter of the device's memory; other
-/// programs may use the device too.
+/// again takes longer than many kernels, 1 to 4 ms for a field of 32^3x64. A stream-ordered pool keeps what was once
+/// used: beyond its threshold everything that is free would be returned whenever the host waits.
 class Pool {
  public:
   Pool(int device, std::size_t total, gpuStream_t stream) : total_(total), stream_(stream) {
@@ -30,7 +30,7 @@ class Pool {
     check(gpuDeviceGetAttribute(&supported, gpuDevAttrMemoryPoolsSupported, device), name);
     if (supported == 0) return;
     check(gpuDeviceGetDefaultMemPool(&pool_, device), name);
-    std::uint64_t kept = total / 4;
+    std::uint64_t kept = total;
     check(gpuMemPoolSetAttribute(pool_, gpuMemPoolAttrReleaseThreshold, &kept), name);
   }
 
@@ -41,7 +41,7 @@ class Pool {
     if (status == gpuErrorMemoryAllocation && pool_ != nullptr) {  // the pool may be fragmented
       (void)gpuGetLastError();
       check(gpuStreamSynchronize(stream_), name);
-      (void)gpuMemPoolTrimTo(pool_, 0);
+      trim(pool_);
       status = attempt(memory, bytes);
     }
     if (status == gpuErrorMemoryAllocation) {
@@ -60,6 +60,16 @@ class Pool {
       (void)gpuFreeAsync(memory, stream_);
     else
       (void)gpuFree(memory);
+  }
+
+  /// Returns to the driver what pools of this process hold and do not use, for memory that is none of theirs.
+  static void trim(gpuMemPool_t pool = nullptr) {
+    int device = 0;
+    if (pool == nullptr && (gpuGetDevice(&device) != gpuSuccess || gpuDeviceSynchronize() != gpuSuccess ||
+                            gpuDeviceGetDefaultMemPool(&pool, device) != gpuSuccess))
+      pool = nullptr;
+    if (pool != nullptr) (void)gpuMemPoolTrimTo(pool, 0);
+    (void)gpuGetLastError();
   }
 
   /// What can still be allocated.
@@ -96,7 +106,12 @@ class PeerMemory final : public SharedMemory {
       int good;
     } mine{};
     void* memory = nullptr;
-    mine.good = allocate_for_peers(&memory, bytes) == gpuSuccess && gpuMemset(memory, 0, bytes) == gpuSuccess &&
+    gpuError_t status = allocate_for_peers(&memory, bytes);
+    if (status == gpuErrorMemoryAllocation) {
+      Pool::trim();
+      status = allocate_for_peers(&memory, bytes);
+    }
+    mine.good = status == gpuSuccess && gpuMemset(memory, 0, bytes) == gpuSuccess &&
                 gpuIpcGetMemHandle(&mine.handle, memory) == gpuSuccess && gpuDeviceSynchronize() == gpuSuccess;
     std::vector<Offer> offers(communicator.size());
     communicator.all_gather(&mine, sizeof(Offer), offers.data());

@@ -25,6 +25,7 @@
 #define gpuFreeAsync QUARKSMITH_GPU(FreeAsync)
 #define gpuFuncAttributeMaxDynamicSharedMemorySize QUARKSMITH_GPU(FuncAttributeMaxDynamicSharedMemorySize)
 #define gpuFuncSetAttribute QUARKSMITH_GPU(FuncSetAttribute)
+#define gpuGetDevice QUARKSMITH_GPU(GetDevice)
 #define gpuGetDeviceCount QUARKSMITH_GPU(GetDeviceCount)
 #define gpuGetDeviceProperties QUARKSMITH_GPU(GetDeviceProperties)
 #define gpuGetErrorString QUARKSMITH_GPU(GetErrorString)
