@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -151,8 +152,10 @@ class Run {
   /// Takes a source's columns from the file, if all of them are there and whole.
   bool keep(int source) {
     if (!store_.file && !store_.finished) return false;
-    HostSpinor solution(lattice());
     const std::vector<int> all = columns_of(source);
+    if (store_.file && std::none_of(all.begin(), all.end(), [&](int n) { return store_.file->touched(n / 3, n % 3); }))
+      return false;
+    HostSpinor solution(lattice());
     for (const int n : all) {
       if (store_.finished) {
         read_sound(*store_.finished, o_.out, n, solution);

@@ -107,16 +107,28 @@ struct PropagatorFile::Parts {
     if (!std::filesystem::exists(temporary) || !resumes(header, overwrite)) create(header);
   }
 
-  void write(int n, const HostSpinor& column, const ColumnReport& report) {
+  /// What a file holds of a column, and of it the checksum.
+  struct Contents {
+    std::vector<Complex64> packed;  ///< if the field on the host has other components
+    const Complex64* numbers;
+    ScidacChecksum sum;
+  };
+  Contents contents_of(const HostSpinor& column) const {
+    Contents c;
+    const bool whole = column.site.each() == std::size_t(known.form.components());
+    if (!whole) c.packed = format::pack(column, known.form);
+    c.numbers = whole ? column.site.at(0) : c.packed.data();
+    c.sum = format::checksum_of(c.numbers, lattice, known.form, communicator);
+    return c;
+  }
+
+  void write(int n, const Contents& contents, const ColumnReport& report) {
     const FileBox place = box(n);
     const std::size_t slice = std::size_t(lattice.space_sites()) * known.form.components();
-    const bool whole = column.site.each() == std::size_t(known.form.components());
-    const std::vector<Complex64> some = whole ? std::vector<Complex64>{} : format::pack(column, known.form);
-    const Complex64* const all = whole ? column.site.at(0) : some.data();
-    for (int t = 0; t < place.extent[0]; ++t) numbers->write(place.slice(t), &all[t * slice]);
+    for (int t = 0; t < place.extent[0]; ++t) numbers->write(place.slice(t), &contents.numbers[t * slice]);
     numbers->sync();
     // Only now is the column marked as done: a run killed in between solves it again.
-    known.set(n, report, format::checksum_of(all, lattice, known.form, communicator));
+    known.set(n, report, contents.sum);
     if (known.form.midpoint) {
       const std::size_t bytes = known.extent[3] * sizeof(double);
       numbers->put(known.midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
@@ -177,15 +189,18 @@ bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
 
 void PropagatorFile::write(int first, int colour, const HostSpinor& column, const ColumnReport& report) {
   wait();
-  parts_->write(parts_->known.form.column(first, colour), column, report);
+  parts_->write(parts_->known.form.column(first, colour), parts_->contents_of(column), report);
 }
 
 void PropagatorFile::begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, ColumnReport report) {
   if (parts_->communicator.size() > 1) return write(first, colour, *column, report);
+  // Not beside the caller: threads of both sides would wait for each other.
+  auto contents = std::make_shared<const Parts::Contents>(parts_->contents_of(*column));
   wait();
   const int n = parts_->known.form.column(first, colour);
-  parts_->writing = std::async(std::launch::async, [parts = parts_.get(), n, column = std::move(column),
-                                                    report = std::move(report)] { parts->write(n, *column, report); });
+  const auto work = [parts = parts_.get(), n, column = std::move(column), contents = std::move(contents),
+                     report = std::move(report)] { parts->write(n, *contents, report); };
+  parts_->writing = std::async(std::launch::async, work);
 }
 
 void PropagatorFile::finish() {

@@ -43,6 +43,7 @@ struct Geometry {
   int lane_bits;                  ///< log2 of the boxes that lanes cover, see boxes_of
   int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
   const LaneTables* lane_tables;  ///< null when lanes == 1
+  int slab;                       ///< planes of z that a GPU takes for all t before the next ones; 0: slices of t
 };
 
 /// Boxes of a lattice that lanes cover; if there are fewer than lanes, each is covered by several.

@@ -11,11 +11,13 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/kernels/slabs.hpp"
 #include "runtime/roofs.hpp"
 #include "runtime/targets/gpu/board.hpp"
 #include "runtime/targets/gpu/memory.hpp"
 #include "runtime/targets/gpu/queue.hpp"
 #include "runtime/targets/gpu/sites.hpp"
+#include "runtime/tuning.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 namespace {
@@ -183,6 +185,9 @@ class GpuDevice final : public Device, public Roofs {
     a.sums = sums_;
     a.partial = partial_;
     a.ticket = ticket_;
+    const bool much = kernel.family == "expression" || (kernel.family == "hopping" && a.rhs >= register_tile);
+    const bool large = launch_size_of(a.geometry.half_sites) == LaunchSize::large;
+    a.geometry.slab = much && large ? slab_depth(a.geometry) : 0;
     variant(kernel, a).apply(a, {.stream = stream_});
     if (const gpuError_t status = gpuGetLastError(); status != gpuSuccess) check(status, std::string(kernel.name));
   }

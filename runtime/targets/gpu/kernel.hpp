@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
+#include "runtime/kernels/slabs.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -192,12 +193,16 @@ QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/kernels/site.
 
 /// Which site a thread works on: threads follow the numbering of sites.
 struct InOrder {
-  static QUARKSMITH_INLINE int site(const Geometry&, int index) { return index; }
+  static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
+    return g.slab == 0 ? index : in_slabs(index, g.stride[2], g.extent[2], g.extent[3], g.slab);
+  }
 };
 /// Rows of x are taken in boxes of 2 x 2 x 2 of y, z, t, whose neighbours largely lie in the same block of threads.
 struct Boxes {
   static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
-    const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x), box = row >> 3;
+    const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x);
+    int box = row >> 3;
+    if (g.slab != 0) box = in_slabs(box, g.extent[1] / 2, g.extent[2] / 2, g.extent[3] / 2, g.slab / 2);
     const int above = divide(2 * box, g.by_y), t = divide(2 * above, g.by_z);  // n / (Y/2) = 2n / Y
     const int y = 2 * (box - above * (g.extent[1] / 2)) + (row & 1);
     const int z = 2 * (above - t * (g.extent[2] / 2)) + (row >> 1 & 1);
