@@ -226,6 +226,28 @@ TEST_F(Files, PropagatorContinuesWhereItStopped) {
   EXPECT_THROW(read_propagator_column(path("p.h5"), 0, 0, other), Error);
 }
 
+TEST_F(Files, ColumnsThatWereBegunAreThereWhenTheFileEnds) {
+  const Lattice lattice({4, 2, 2, 6});
+  std::vector<std::shared_ptr<const HostSpinor>> columns;
+  for (int n = 0; n < 3; ++n)
+    columns.push_back(std::make_shared<const HostSpinor>(reference::random_spinor(lattice, 5 + n)));
+  {
+    PropagatorFile file(path("p.h5"), lattice, Provenance{{"mass", "0.1"}}, false);
+    for (int n = 0; n < 3; ++n) file.begin_write(n, 1, columns[n], {10.0 + n, 1e-11, 0, 0, "cg", "", "", "", {}});
+    EXPECT_TRUE(file.has(2, 1));
+    file.begin_write(3, 0, columns[0], {});
+  }
+  PropagatorFile file(path("p.h5"), lattice, Provenance{{"mass", "0.1"}}, false);
+  HostSpinor read(lattice);
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_TRUE(file.has(n, 1) && file.read(n, 1, read));
+    EXPECT_EQ(read.site, columns[n]->site);
+    EXPECT_EQ(file.report(n, 1).iterations, 10 + n);
+  }
+  EXPECT_TRUE(file.has(3, 0));
+  EXPECT_FALSE(file.has(3, 1));
+}
+
 TEST_F(Files, LocksWantAFolder) { EXPECT_THROW(PathLock("folder/that/is/gone"), Error); }
 
 TEST(Lattices, NumberSitesAndLanesConsistently) {

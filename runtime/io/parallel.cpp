@@ -101,6 +101,7 @@ class OwnFile final : public SharedFile {
       done += static_cast<std::size_t>(written);
     }
   }
+  void start() override { (void)::sync_file_range(file_, 0, 0, SYNC_FILE_RANGE_WRITE); }  // sync says what fails
   void sync() override {
     if (::fsync(file_) != 0 && errno != EINVAL) fail(messages_, "write");
   }

@@ -56,6 +56,8 @@ class SharedFile {
   virtual void write(const FileBox& box, const void* from) = 0;
   /// Bytes that rank 0 writes; those of the others do not count.
   virtual void put(std::uint64_t offset, const void* from, std::size_t bytes) = 0;
+  /// The disk may begin to take what was written. Not collective.
+  virtual void start() {}
   /// What was written is on the disk, and seen by all ranks.
   virtual void sync() = 0;
 

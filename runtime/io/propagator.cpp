@@ -23,12 +23,22 @@ namespace format = propagator_format;
 /// libhdf5 lays the file out, on rank 0 alone, and does not see it again: numbers go to where they stand, as those of
 /// any other file.
 struct PropagatorFile::Parts {
+  /// What a file holds of a column, and its record.
+  struct Contents {
+    int n;
+    std::vector<Complex64> packed;  ///< if the field on the host has other components
+    const Complex64* numbers;
+    ScidacChecksum sum;
+    ColumnReport report;
+  };
+
   Communicator& communicator;
   Lattice lattice;
   std::filesystem::path path, temporary;
   Output output;
   std::unique_ptr<SharedFile> numbers;
-  PropagatorStructure known;  // all ranks have form, extent, places and reports
+  PropagatorStructure known;    // all ranks have form, extent, places and reports
+  std::vector<Contents> begun;  // columns that are to be marked; the numbers of the last may be under way:
   std::future<void> writing;
 
   Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p, const PropagatorForm& form, bool overwrite)
@@ -107,14 +117,8 @@ struct PropagatorFile::Parts {
     if (!std::filesystem::exists(temporary) || !resumes(header, overwrite)) create(header);
   }
 
-  /// What a file holds of a column, and of it the checksum.
-  struct Contents {
-    std::vector<Complex64> packed;  ///< if the field on the host has other components
-    const Complex64* numbers;
-    ScidacChecksum sum;
-  };
-  Contents contents_of(const HostSpinor& column) const {
-    Contents c;
+  Contents contents_of(int n, const HostSpinor& column, const ColumnReport& report) const {
+    Contents c{n, {}, nullptr, {}, report};
     const bool whole = column.site.each() == std::size_t(known.form.components());
     if (!whole) c.packed = format::pack(column, known.form);
     c.numbers = whole ? column.site.at(0) : c.packed.data();
@@ -122,18 +126,34 @@ struct PropagatorFile::Parts {
     return c;
   }
 
-  void write(int n, const Contents& contents, const ColumnReport& report) {
-    const FileBox place = box(n);
+  void write_numbers(const Contents& c) {
+    const FileBox place = box(c.n);
     const std::size_t slice = std::size_t(lattice.space_sites()) * known.form.components();
-    for (int t = 0; t < place.extent[0]; ++t) numbers->write(place.slice(t), &contents.numbers[t * slice]);
-    numbers->sync();
-    // Only now is the column marked as done: a run killed in between solves it again.
-    known.set(n, report, contents.sum);
-    if (known.form.midpoint) {
-      const std::size_t bytes = known.extent[3] * sizeof(double);
-      numbers->put(known.midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
+    for (int t = 0; t < place.extent[0]; ++t) numbers->write(place.slice(t), &c.numbers[t * slice]);
+  }
+
+  /// \throws Error the numbers that were under way could not be written.
+  void join() {
+    if (!writing.valid()) return;
+    try {
+      writing.get();
+    } catch (...) {
+      begun.pop_back();
+      throw;
     }
-    numbers->put(known.report_place() + n * sizeof(ColumnRecord), &known.records[n], sizeof(ColumnRecord));
+  }
+
+  /// Marks columns as done, once their numbers are on the disk: a run that is killed in between solves them again.
+  void mark(const std::vector<Contents>& columns) {
+    numbers->sync();
+    for (const Contents& c : columns) {
+      known.set(c.n, c.report, c.sum);
+      if (known.form.midpoint) {
+        const std::size_t bytes = known.extent[3] * sizeof(double);
+        numbers->put(known.midpoint_place() + c.n * bytes, known.midpoint_of(c.n), bytes);
+      }
+      numbers->put(known.report_place() + c.n * sizeof(ColumnRecord), &known.records[c.n], sizeof(ColumnRecord));
+    }
     numbers->sync();
   }
 
@@ -155,10 +175,16 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
   parts_->numbers = SharedFile::update(parts_->temporary, {parts_->temporary.string(), ""}, communicator);
 }
 
-PropagatorFile::~PropagatorFile() = default;
+PropagatorFile::~PropagatorFile() {
+  try {
+    wait();
+  } catch (const std::exception&) {  // these columns are solved again
+  }
+}
 
 void PropagatorFile::wait() const {
-  if (parts_->writing.valid()) parts_->writing.get();
+  parts_->join();
+  if (!parts_->begun.empty()) parts_->mark(std::exchange(parts_->begun, {}));
 }
 
 bool PropagatorFile::has(int first, int colour) const {
@@ -189,18 +215,23 @@ bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
 
 void PropagatorFile::write(int first, int colour, const HostSpinor& column, const ColumnReport& report) {
   wait();
-  parts_->write(parts_->known.form.column(first, colour), parts_->contents_of(column), report);
+  const Parts::Contents contents = parts_->contents_of(parts_->known.form.column(first, colour), column, report);
+  parts_->write_numbers(contents);
+  parts_->mark({contents});
 }
 
-void PropagatorFile::begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, ColumnReport report) {
+void PropagatorFile::begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column,
+                                 const ColumnReport& report) {
   if (parts_->communicator.size() > 1) return write(first, colour, *column, report);
-  // Not beside the caller: threads of both sides would wait for each other.
-  auto contents = std::make_shared<const Parts::Contents>(parts_->contents_of(*column));
-  wait();
-  const int n = parts_->known.form.column(first, colour);
-  const auto work = [parts = parts_.get(), n, column = std::move(column), contents = std::move(contents),
-                     report = std::move(report)] { parts->write(n, *contents, report); };
-  parts_->writing = std::async(std::launch::async, work);
+  // The checksum not beside the caller: threads of both sides would wait for each other.
+  Parts::Contents contents = parts_->contents_of(parts_->known.form.column(first, colour), *column, report);
+  parts_->join();
+  if (!parts_->begun.empty()) parts_->begun.back().packed = {};
+  Parts::Contents& begun = parts_->begun.emplace_back(std::move(contents));
+  parts_->writing = std::async(std::launch::async, [parts = parts_.get(), &begun, column = std::move(column)] {
+    parts->write_numbers(begun);
+    parts->numbers->start();
+  });
 }
 
 void PropagatorFile::finish() {

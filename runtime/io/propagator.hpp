@@ -81,9 +81,9 @@ class PropagatorFile {
   [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
   /// \throws Error the disk is full or fails; earlier columns are kept.
   void write(int first, int colour, const HostSpinor& column, const ColumnReport& report);
-  /// The same beside what the caller does next, if the process is alone; one at a time, and all other calls wait for
-  /// it. \throws Error the column before could not be written.
-  void begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, ColumnReport report);
+  /// The same beside what the caller does next, if the process is alone; one at a time. All other calls wait for it,
+  /// and mark as done what was begun. \throws Error a column before could not be written.
+  void begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, const ColumnReport& report);
   /// Closes the file and gives it its final name.
   void finish();
 
