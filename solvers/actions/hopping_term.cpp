@@ -6,6 +6,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/ranks/halo.hpp"
+#include "runtime/tuning.hpp"
 
 namespace quarksmith {
 std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& fields, const PrecisionInfo& precision) {
@@ -100,9 +101,12 @@ HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool 
                        .tile = plain ? 1 : slices(),
                        .spins = info.spins};
   Tiles found = {&find(kernels, query)};
+  const bool many =
+      domain_->device().asynchronous();  // a processor has too few registers for them: HISQ takes 1.4 times
   for (const Kernel& kernel : kernels) {
     query.tile = kernel.tile;
-    if (kernel.tile > found[0]->tile && (kernel.ranks || !split) && fits(kernel, query)) found.push_back(&kernel);
+    if (kernel.tile <= found[0]->tile || (kernel.tile > register_tile && !many)) continue;
+    if ((kernel.ranks || !split) && fits(kernel, query)) found.push_back(&kernel);
   }
   std::sort(found.begin(), found.end(), [](const Kernel* a, const Kernel* b) { return a->tile > b->tile; });
   return found;
