@@ -56,10 +56,6 @@ void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Puts what psi(site) points to at the sites of a range.
 template <class Site>
 void put_sites(SpinorField& to, const BasisInfo& basis, int rhs, SiteRange range, const Site& psi) {

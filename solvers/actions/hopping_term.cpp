@@ -101,8 +101,8 @@ HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool 
                        .tile = plain ? 1 : slices(),
                        .spins = info.spins};
   Tiles found = {&find(kernels, query)};
-  const bool many =
-      domain_->device().asynchronous();  // a processor has too few registers for them: HISQ takes 1.4 times
+  // More right-hand sides than these do not stay in the registers of a processor: eight of HISQ take 1.4 times as long.
+  const bool many = domain_->device().asynchronous();
   for (const Kernel& kernel : kernels) {
     query.tile = kernel.tile;
     if (kernel.tile <= found[0]->tile || (kernel.tile > register_tile && !many)) continue;

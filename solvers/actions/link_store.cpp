@@ -76,13 +76,14 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
   if (info.temporal && temporal_ == nullptr)
     throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
   const PrecisionInfo& in = find_precision(precision);
-  if (gauge_ != nullptr && info.temporal)
-    return std::make_shared<const LinkField>(upload(*temporal_, domain_, in, info));
-  if (gauge_ != nullptr && !kept_->plain)
-    kept_->plain =
-        std::make_shared<const LinkField>(upload(gauge(), domain_, find_precision("double"), full_storage(colours())));
+  if (gauge_ != nullptr) {
+    if (info.temporal) return std::make_shared<const LinkField>(upload(*temporal_, domain_, in, info));
+    if (!plain) require_links_for(info);
+    if (!kept_->plain)
+      kept_->plain = std::make_shared<const LinkField>(
+          upload(*gauge_, domain_, find_precision("double"), full_storage(colours())));
+  }
   if (plain) return kept_->plain;
-  if (gauge_ != nullptr) require_links_for(info);
   return std::make_shared<const LinkField>(encode_links(*kept_->plain, in, info));
 }
 

@@ -185,6 +185,8 @@ class GpuDevice final : public Device, public Roofs {
     a.sums = sums_;
     a.partial = partial_;
     a.ticket = ticket_;
+    // Of forces, and of many right-hand sides, neighbours in t are read from the second cache:
+    // runtime/kernels/slabs.hpp.
     const bool much = kernel.family == "expression" || (kernel.family == "hopping" && a.rhs >= register_tile);
     const bool large = launch_size_of(a.geometry.half_sites) == LaunchSize::large;
     a.geometry.slab = much && large ? slab_depth(a.geometry) : 0;

@@ -41,7 +41,7 @@ class Pool {
     if (status == gpuErrorMemoryAllocation && pool_ != nullptr) {  // the pool may be fragmented
       (void)gpuGetLastError();
       check(gpuStreamSynchronize(stream_), name);
-      trim(pool_);
+      (void)gpuMemPoolTrimTo(pool_, 0);
       status = attempt(memory, bytes);
     }
     if (status == gpuErrorMemoryAllocation) {
@@ -62,13 +62,13 @@ class Pool {
       (void)gpuFree(memory);
   }
 
-  /// Returns to the driver what pools of this process hold and do not use, for memory that is none of theirs.
-  static void trim(gpuMemPool_t pool = nullptr) {
+  /// Returns to the driver what the pool of the device in use holds and does not use, for memory that is none of its.
+  static void trim() {
     int device = 0;
-    if (pool == nullptr && (gpuGetDevice(&device) != gpuSuccess || gpuDeviceSynchronize() != gpuSuccess ||
-                            gpuDeviceGetDefaultMemPool(&pool, device) != gpuSuccess))
-      pool = nullptr;
-    if (pool != nullptr) (void)gpuMemPoolTrimTo(pool, 0);
+    gpuMemPool_t pool = nullptr;
+    if (gpuGetDevice(&device) == gpuSuccess && gpuDeviceSynchronize() == gpuSuccess &&
+        gpuDeviceGetDefaultMemPool(&pool, device) == gpuSuccess)
+      (void)gpuMemPoolTrimTo(pool, 0);
     (void)gpuGetLastError();
   }
 
