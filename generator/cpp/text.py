@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..algebra.gamma import Basis
@@ -57,6 +57,7 @@ class Statements:
             loads at once, or keeps what many terms read, runs out of registers.
         flavours: spinors of a site that belong together: consecutive right-hand sides.
         colours: of spinors and matrices.
+        at_home: fields read and written at the site itself alone, which hold no border, where others do.
     """
 
     operands: Mapping[str, str]
@@ -68,6 +69,7 @@ class Statements:
     kept: int = 0
     flavours: int = 1
     colours: int = 3
+    at_home: Collection[str] = ()
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -205,7 +207,7 @@ class Statements:
         field_name, mu, at = v.data
         name = cpp_name(field_name)
         kind = self.kinds[field_name]
-        site = "x" if kind == "fermion" else self._site(at)
+        site = self.site_of(field_name) if kind == "fermion" or at == AT_HOME else self._site(at)
         view = _VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
         variable = name
@@ -233,9 +235,11 @@ class Statements:
         self._names[id(v)] = variable
         return variable
 
+    def site_of(self, name: str) -> str:
+        """Where a field holds the site itself."""
+        return "home" if name in self.at_home else "x"
+
     def _site(self, at: Displacement) -> str:
-        if at == AT_HOME:
-            return "x"
         name = f"at_{suffix(at)}{self._again()}"
         if at not in self._walks:
             self._walks.add(at)

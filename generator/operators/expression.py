@@ -211,6 +211,12 @@ class Expression(Operator):
         """
         return reach_of(r for _, results in self.blocks for *_, r in results)
 
+    @property
+    def at_home(self) -> frozenset[str]:
+        """Fields that hold no border where others do: they are read and written at the site itself alone."""
+        fields = {n for n, kind in self.kinds.items() if kind not in VALUES}
+        return frozenset(fields - self.read_from.keys() if self.read_from else ())
+
     @cached_property
     def formula(self) -> str:
         """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
@@ -335,6 +341,7 @@ class Expression(Operator):
             "statements": statements_of(self.formula),
             "source": f"{shown}, line {place.line}",
             "types": [(name, t) for name, t in BODY_TYPES.items() if re.search(rf"\b{name}\b", code)],
+            "has_border": bool(self.read_from),
             "numbers": numbers,
             "blocks": blocks,
             "sums": self.sums,
@@ -363,6 +370,7 @@ class Expression(Operator):
         statements = Statements(
             *(self.operands, self.kinds, roots, inlined, spec.basis, self.sparing, self.schedule.kept, self.flavours),
             colours=spec.colours,
+            at_home=self.at_home,
         )
         if self.sums:
             statements.add_up([(n, v) for _, n, v in results])
@@ -371,16 +379,16 @@ class Expression(Operator):
         if self.schedule.together:
             statements.gather(roots)
         for name, number, value in results:
-            code = statements.value(value)
+            code, site = statements.value(value), statements.site_of(name)
             if self.kinds[name] in SPINORS:
                 rhs = statements.right_hand_side(number)
-                stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, {rhs}, {code});")
+                stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, {site}, {rhs}, {code});")
             elif self.kinds[name] in PROPAGATORS:
                 ends = f"{number // 4}, {number % 4}"
-                statements.lines.append(f"store_element<Spinors>(a.{self.operands[name]}, x, {ends}, {code});")
+                statements.lines.append(f"store_element<Spinors>(a.{self.operands[name]}, {site}, {ends}, {code});")
             else:
                 view = "Links" if self.kinds[name] == "links" else "Matrices"
-                where = f"a.{self.operands[name]}, x.place, x.parity, {cpp_direction(number)}"
+                where = f"a.{self.operands[name]}, {site}.place, {site}.parity, {cpp_direction(number)}"
                 stores.append(f"{view}::store({where}, {code});")
         return {"title": title, "lines": [*statements.lines, *stores]}
 

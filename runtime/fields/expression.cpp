@@ -100,6 +100,7 @@ std::string described(const ExpressionArgument& a) {
 /// What an expression needs of all its fields.
 struct Kind {
   const Domain* domain = nullptr;
+  const BorderedPart* part = nullptr;  ///< of that domain: some fields are in its box
   std::string_view precision;
   Components components = {};
   int rhs = 1;
@@ -121,12 +122,20 @@ Kind kind_of(std::span<const ExpressionArgument> arguments) {
   Kind kind;
   for (const ExpressionArgument& a : arguments)
     if (const SpinorField* f = a.spinors(); f != nullptr && (kind.domain == nullptr || f->rhs() > kind.rhs))
-      kind = {&f->domain(), f->precision().name, f->components(), f->rhs()};
-  if (kind.domain != nullptr) return kind;
+      kind = {&f->domain(), nullptr, f->precision().name, f->components(), f->rhs()};
+  const bool has_spinors = kind.domain != nullptr;
   for (const ExpressionArgument& a : arguments)  // numbers of a site have one colour, matrices beside them say how many
     if (const LinkField* u = a.links();
-        u != nullptr && (kind.domain == nullptr || u->colours() > kind.components.colours))
-      kind = {&u->domain(), u->precision().name, {4, u->colours()}, 1};
+        u != nullptr && !has_spinors && (kind.domain == nullptr || u->colours() > kind.components.colours))
+      kind = {&u->domain(), nullptr, u->precision().name, {4, u->colours()}, 1};
+  for (const ExpressionArgument& a : arguments) {
+    if (!a.is_field() || domain_of(a).get() == kind.domain) continue;
+    const Domain& other = *domain_of(a);
+    if (const BorderedPart* part = other.bordered_in(*kind.domain))
+      kind.part = part, kind.domain = &other;
+    else if (kind.part == nullptr)
+      kind.part = kind.domain->bordered_in(other);
+  }
   return kind;
 }
 
@@ -145,7 +154,9 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     return a.gamma()->number >= 0 && a.gamma()->number < 16 ? "" : "products are 0 to 15";
   }
   if (!a.is_field()) return "it must be a field";
-  if (!alike(*domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
+  const bool boxed = kind.part != nullptr && (p.reaches_beyond() || !kind.part->keeps_sites_at_home());
+  if (!alike(*domain_of(a), boxed ? *kind.part->domain() : *kind.domain))
+    return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
     if (!p.is_spinor()) return "it must be a link field";
     if (f->precision().name != k.precision || f->components() != Components(k.spins, k.colours))
@@ -217,7 +228,8 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   check(expression, parameters, arguments);
   const Kind kind = kind_of(arguments);
   const int flavours = flavours_of(parameters), columns = kind.rhs / flavours;
-  Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes),
+  const Domain& domain = kind.part != nullptr ? *kind.part->domain() : *kind.domain;
+  Arguments a = arguments_for(domain, domain.lanes(find_precision(kind.precision).element_bytes),
                               sums_up(parameters) ? 1 : columns);
   a.columns = columns;
   for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
@@ -291,7 +303,8 @@ void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Co
   }
 }
 
-/// The fields of a call in the box of a part, those that are read as they are now.
+/// The fields of a call in the box of a part, those that are read as they are now; or where they are, if kernels find
+/// them there.
 std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vector<ExpressionParameter>& parameters,
                                        std::span<const ExpressionArgument> arguments,
                                        std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
@@ -302,7 +315,7 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
       std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_direction(); });
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (!p.is_field()) {
+    if (!p.is_field() || (part.keeps_sites_at_home() && !p.reaches_beyond())) {
       boxed.push_back(arguments[n]);
     } else if (const LinkField* links = arguments[n].links()) {
       // What is written in some directions, or those of the call, keeps its others.
@@ -323,13 +336,13 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
 }
 
 /// What was written, from the box or where it is, to where it belongs.
-void take_results(const BorderedPart* part, std::span<const ExpressionArgument> boxed,
+void take_results(const BorderedPart* box, std::span<const ExpressionArgument> boxed,
                   std::span<const ExpressionOutput> outputs) {
   for (std::size_t n = 0; n < outputs.size(); ++n) {
     if (LinkField* links = outputs[n].links())
-      part != nullptr ? part->written(*links) : links->changed();
-    else if (part != nullptr)
-      part->cut(stored_sites(*boxed[n].spinors()), stored_sites(*outputs[n].spinors()));
+      box != nullptr ? box->written(*links) : links->changed();
+    else if (box != nullptr)
+      box->cut(stored_sites(*boxed[n].spinors()), stored_sites(*outputs[n].spinors()));
   }
 }
 
@@ -350,7 +363,8 @@ std::optional<SiteSums> launched(std::string_view expression, std::span<const Ex
   arguments.insert(arguments.end(), outputs.begin(), outputs.end());
   const Kind kind = kind_of(arguments);
   if (kind.domain == nullptr) throw UsageError(fmt::format("{} was given no field", expression));
-  const DomainPointer& home = domain_of(arguments);
+  const DomainPointer home = domain_of(*std::ranges::find_if(
+      arguments, [&](const auto& a) { return a.is_field() && domain_of(a).get() == kind.domain; }));
   const int element_bytes = find_precision(kind.precision).element_bytes;
   const Kernel& kernel = kernel_for(expression, arguments, kind, settings.basis);
   constexpr int most_sums = 64;
@@ -363,21 +377,24 @@ std::optional<SiteSums> launched(std::string_view expression, std::span<const Ex
       std::count_if(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_output(); });
   if (written != std::ptrdiff_t(outputs.size()))
     throw UsageError(fmt::format("{} writes {} fields, {} were given as outputs", expression, written, outputs.size()));
-  const BorderedPart* part = kind.domain->bordered(depth_of(parameters), element_bytes, expression);
-  const auto fields = part != nullptr ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
-  const DomainPointer& domain = domain_of(fields);
+  const bool is_boxed = kind.part != nullptr;
+  const BorderedPart* part = is_boxed ? kind.part : home->bordered(depth_of(parameters), element_bytes, expression);
+  const auto fields = part != nullptr && !is_boxed ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
+  // What holds the results for as long as the kernel runs: nothing, if they are written where they belong.
+  const BorderedPart* box = part != nullptr && !part->keeps_sites_at_home() ? part : nullptr;
   std::optional<SiteSums> sums;
   const int rhs = sums_up(parameters) ? 1 : kind.rhs;
-  if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, rhs);
+  const auto sums_of = [&](const DomainPointer& d) { return SiteSums(d, d->lanes(element_bytes), kernel.sums, rhs); };
+  if (kernel.sums > 0) sums.emplace(sums_of(box != nullptr ? box->domain() : home));
   Arguments a = expression_arguments(kernel, fields);
-  a.hops = hops_of(domain->lattice(), {1, 1, 1, 1}, settings.boundary);
+  a.hops = hops_of((part != nullptr ? part->domain() : home)->lattice(), {1, 1, 1, 1}, settings.boundary);
   if (sums) a.out = sums->operand();
   if (part != nullptr) part->restrict(a);
-  domain->device().run(kernel, a);
-  take_results(part, std::span(fields).last(outputs.size()), outputs);
-  if (!sums || part == nullptr) return sums;
-  SiteSums cut(home, home->lanes(element_bytes), kernel.sums, rhs);
-  part->cut(sums->stored(), cut.stored());
+  home->device().run(kernel, a);
+  take_results(box, std::span(fields).last(outputs.size()), outputs);
+  if (!sums || box == nullptr) return sums;
+  SiteSums cut = sums_of(home);
+  box->cut(sums->stored(), cut.stored());
   return cut;
 }
 

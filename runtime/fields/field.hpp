@@ -99,6 +99,8 @@ class Domain {
   /// \param shared give the deepest there is, which holds copies of links already, not one of that depth alone.
   const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
                                bool shared = true) const;
+  /// The one of these whose box that is; null if none is.
+  const BorderedPart* bordered_in(const Domain& box) const;
   /// What the borders of its fields have cost so far.
   BorderTraffic border_traffic() const;
   /// How sums extend over the ranks; made like `halos`. Null for one rank.

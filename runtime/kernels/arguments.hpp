@@ -183,6 +183,12 @@ struct SliceArguments {
   const void* chain = nullptr;  ///< coefficients: runtime/kernels/slices.hpp
 };
 
+/// GPU: kernels that work on all sites, of which `geometry` may be those of a part and others round it.
+struct PartArguments {
+  Geometry part{};               ///< the sites that they work on; half_sites 0 in a call: all
+  int part_begin[directions]{};  ///< coordinates of the first of them in `geometry`
+};
+
 /// Kernels with sums over sites.
 struct SumArguments {
   double* sums = nullptr;      ///< results
@@ -205,7 +211,7 @@ struct UpdateArguments {
 
 /// Everything one kernel call needs, by families of kernels. Which members a kernel reads is stated in its generated
 /// header.
-struct Arguments : FieldArguments, HoppingArguments, SliceArguments, SumArguments, UpdateArguments {
+struct Arguments : FieldArguments, HoppingArguments, SliceArguments, PartArguments, SumArguments, UpdateArguments {
   RandomState random;  ///< of gauge updates
 };
 

@@ -38,6 +38,25 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int number, int rhs) {
   return make_site(g, number & 1, number >> 1, rhs);
 }
 
+/// The sites that kernels of all sites work on.
+QUARKSMITH_ANYWHERE const Geometry& worked_on(const Arguments& a) { return has_lanes ? a.geometry : a.part; }
+/// One of them, where fields hold these sites alone.
+QUARKSMITH_INLINE Site make_site(const Arguments& a, int number, int rhs) {
+  return make_site(worked_on(a), number, rhs);
+}
+/// The same site where fields have a border round these.
+QUARKSMITH_INLINE Site within_border(const Arguments& a, const Site& home) {
+  Site x = home;
+  if constexpr (!has_lanes) {
+    QUARKSMITH_UNROLL
+    for (int mu = 0; mu < directions; ++mu) x.x[mu] += a.part_begin[mu];
+    x.place.block = x.x[0] / 2;
+    QUARKSMITH_UNROLL
+    for (int mu = 1; mu < directions; ++mu) x.place.block += x.x[mu] * a.geometry.stride[mu];
+  }
+  return x;
+}
+
 /// What bodies say of themselves: this one takes the sites of a parity, in lanes, and adds up some numbers.
 template <class Codec, int Sums = 0>
 struct SiteBody {
@@ -50,7 +69,7 @@ struct SiteBody {
 template <class Codec, int Sums = 0>
 struct LatticeBody : SiteBody<Codec, Sums> {
   static constexpr bool both_parities = true;
-  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return 2 * a.geometry.half_sites; }
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return 2 * worked_on(a).half_sites; }
 };
 /// Elements of fields, whatever their order.
 template <class Codec, int Sums = 0>

@@ -19,7 +19,7 @@ struct SiteValues : K {
     Words<double, W, K::sums> words;
     QUARKSMITH_UNROLL
     for (int n = 0; n < K::sums; ++n) words.w[n] = values[n];
-    const Site x = make_site(a.geometry, number, rhs);
+    const Site x = make_site(a, number, rhs);
     const long long shift = rhs * a.out.rhs_stride + x.parity * a.out.parity_stride;
     store_words<double, W, K::sums, 1>(a.out, x.place, shift, 0, words);
   }

@@ -184,7 +184,11 @@ void BorderedPart::list_sites() {
 }
 
 void BorderedPart::restrict(Arguments& a) const {
-  if (blocks_.empty()) return;
+  if (keeps_sites_at_home()) {
+    a.part = part_->layout(part_->lanes(element_bytes_)).geometry();
+    std::copy(offset_.begin(), offset_.end(), a.part_begin);
+    return;
+  }
   a.list = blocks_.data();
   a.list_count = static_cast<int>(blocks_.size());
 }
@@ -357,6 +361,12 @@ const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes
   if (found != nullptr) return found;
   bordered_.push_back(std::make_unique<BorderedPart>(*this, depth, element_bytes, what));
   return bordered_.back().get();
+}
+
+const BorderedPart* Domain::bordered_in(const Domain& box) const {
+  for (const auto& b : bordered_)
+    if (b->domain().get() == &box) return b.get();
+  return nullptr;
 }
 
 BorderTraffic Domain::border_traffic() const {

@@ -57,7 +57,10 @@ class BorderedPart {
   /// Coordinates in the box of the first site of the part.
   const Coordinates& offset() const { return offset_; }
 
-  /// Restricts a kernel of the CPU to the blocks that hold sites of the part; GPUs work on the whole box.
+  /// Whether kernels find fields that they read and write at the site itself alone where these are, without a border;
+  /// others of a call are in the box. On GPUs: lanes of a box are not those of the part.
+  bool keeps_sites_at_home() const { return part_->device().asynchronous(); }
+  /// Restricts a kernel whose arguments are of the box to sites of the part, or blocks that hold some.
   void restrict(Arguments& arguments) const;
 
   /// Numbers of the sites of the part in the whole lattice, one for each slot of a field of the box that holds all

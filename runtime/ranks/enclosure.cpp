@@ -23,6 +23,14 @@ LinkField& Enclosure::write(LinkField& links, bool keep) const {
   return part_ == nullptr ? links : part_->write(links, keep);
 }
 
+LinkField& Enclosure::add_to(LinkField& links) const {
+  return links.domain().device().asynchronous() ? links : write(links, true);
+}
+
+void Enclosure::added_to(LinkField& links) const {
+  if (!links.domain().device().asynchronous()) written(links);
+}
+
 void Enclosure::cut(const LinkField& from, LinkField& links) const {
   part_->cut(stored_sites(from), stored_sites(links));
   links.changed();

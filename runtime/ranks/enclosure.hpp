@@ -25,6 +25,10 @@ class Enclosure {
   /// Where results are to be written, and back from there; with what the links held if `keep`.
   LinkField& write(LinkField& links, bool keep) const;
   void written(LinkField& links) const;
+  /// The same, with what they hold, for links that expressions read and write at their own sites alone while they read
+  /// fields of the domain elsewhere: GPUs take them where they are.
+  LinkField& add_to(LinkField& links) const;
+  void added_to(LinkField& links) const;
   /// The sites of a part from a field of the domain.
   void cut(const LinkField& from, LinkField& links) const;
 

@@ -126,7 +126,7 @@ void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const Scra
   const int reach = loops.has_rectangles() ? 2 : 1;
   const Enclosure around(links.domain_pointer(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
   const LinkField& u = around.read(links);
-  LinkField& p = around.write(out, true);
+  LinkField& p = around.add_to(out);
   const bool long_loops = loops.has_rectangles() || loops.chair != 0;
   const auto parts = long_loops ? scratch.field(around.domain(), u.colours()) : nullptr;  // of the loops of a plane
   const double trace = per_trace(u), traces = step * trace * trace;
@@ -141,7 +141,7 @@ void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const Scra
     evaluate("plane_corners", {u, mu, nu, rho, sigma}, {*parts});
     evaluate("force_chair", {u, *parts, p, step * trace * loops.chair, mu, nu, rho, sigma}, {p});
   }
-  around.written(out);
+  around.added_to(out);
 }
 
 void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {

@@ -190,6 +190,8 @@ class GpuDevice final : public Device, public Roofs {
     const bool much = kernel.family == "expression" || (kernel.family == "hopping" && a.rhs >= register_tile);
     const bool large = launch_size_of(a.geometry.half_sites) == LaunchSize::large;
     a.geometry.slab = much && large ? slab_depth(a.geometry) : 0;
+    if (a.part.half_sites == 0) a.part = a.geometry;
+    a.part.slab = much && large ? slab_depth(a.part) : 0;
     variant(kernel, a).apply(a, {.stream = stream_});
     if (const gpuError_t status = gpuGetLastError(); status != gpuSuccess) check(status, std::string(kernel.name));
   }

@@ -212,6 +212,7 @@ struct Boxes {
 
 template <class K>
 QUARKSMITH_INLINE bool left_out(const Arguments& a, int index);  // runtime/kernels/site.hpp
+QUARKSMITH_ANYWHERE const Geometry& worked_on(const Arguments& a);
 
 /// Whether a launch of kernel K works on all sites, not on those of one parity.
 template <class K, class = int>
@@ -249,7 +250,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void kernel(const QUARKSMITH_CONS
   if (inactive(a, rhs, K::tile)) return;  // the same for all threads of a block
   if constexpr (takes_both_parities<K>) {
     static_assert(K::sums == 0);
-    if (index = number_in_halves<Block, Order>(a.geometry, count); index < 0) return;
+    if (index = number_in_halves<Block, Order>(worked_on(a), count); index < 0) return;
     K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
   } else if constexpr (K::sums == 0) {
     if (index >= count) return;
