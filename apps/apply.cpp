@@ -142,8 +142,6 @@ class Call {
       give(p, f);
     } else {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";
-      const StorageInfo& storage =
-          p.kind == "links" ? find_storage(kernel_.links) : full_storage(numbers ? 1 : kernel_.colours);
       HostGauge u = gauge_;
       if (numbers)
         u = value.empty() ? units() : read_field(value, std::string(p.name), p.kind, gauge_.lattice).links;
@@ -151,7 +149,7 @@ class Call {
         u = open_gauge(value, o_.lattice, o_.common).gauge;
       if (p.kind == "algebra" && value.empty()) u.site.clear();
       give(p,
-           links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), storage)));
+           links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), p.storage(kernel_))));
     }
   }
   template <class Field>

@@ -287,14 +287,11 @@ void Workload::prepare_expression() {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra" || p.kind == "scalars") {  // zeros: SU(3) matrices have no place there
       const DomainPointer& domain = fields_->domain();
-      const int colours = p.kind == "algebra" ? kernel_->colours : 1;
+      const StorageInfo& storage = p.storage(*kernel_);
       arguments.emplace_back(links_.emplace_back(
-          upload(HostGauge(domain->lattice(), colours), domain, find_precision(links), full_storage(colours))));
+          upload(HostGauge(domain->lattice(), storage.colours), domain, find_precision(links), storage)));
     } else {
-      const bool numbers = p.kind == "scalars" || p.kind == "phases";
-      const std::string_view storage =
-          p.kind == "links" ? kernel_->links : full_storage(numbers ? 1 : kernel_->colours).name;
-      arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, storage)));
+      arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, p.storage(*kernel_).name)));
     }
     if (p.is_output() && !p.is_spinor()) written_.push_back(links_.size() - 1);
   }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .algebra.gamma import DEGRAND_ROSSI, find_basis
-from .algebra.su3 import full_storage
+from .algebra.su3 import like
 from .epilogue import EPILOGUES
 from .errors import SpecError
 from .lower.hopping import same_hops
@@ -70,7 +70,7 @@ GAUGE_ACTIONS = (
     *("force_plaquettes", "force_two_plaquettes", "force_squares", "plane_staples", "force_rectangle"),
     *("plane_corners", "force_chair"),
 )
-FORCES = ("force_link", "derivative_of_force")
+FORCES = ("force_link", "derivative_of_force", "add_matrices")
 """Where the way back through fields that statements make ends and begins."""
 PATHS = ("path_end", "path_ahead", "path_behind", "force_path")
 """The force of formulas that are too long for one kernel."""
@@ -140,7 +140,7 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
     expression = operator.family == "expression" and spec.format.bits >= 32
     for name in ("encode_links", "decode_links"):
         _add(found, name, "double", links="r18")
-        for storage in {spec.links, "r18" if expression else ""} - {""}:
+        for storage in sorted({spec.links, *(("r18",) if expression else ()), *operator.more_storages(spec)} - {""}):
             _add(found, name, links, links=storage)
     if operator.family == "term" or operator.stored_terms(spec):
         _add(found, "invert_term", "double")
@@ -306,20 +306,19 @@ def _hmc(rows: list[KernelSpec]) -> Kernels:
     found: Kernels = {}
     for name in ("plaquette", *MOLECULAR_DYNAMICS, *GAUGE_ACTIONS, *FORCES, *PATHS):
         _add_plain(found, name)
+    for name in ("encode_links", "decode_links"):
+        _add(found, name, "double", links="a8")
     for record in RECORDS.values():
         if not record.action.has_matrix:
             _add_back(found, record)
     for spec in rows:
-        if spec.operator.is_dirac and spec.precision == "double" and _serves_dynamics(spec):
+        serves = spec.basis is None or spec.basis.name == WORKING_BASIS
+        if spec.operator.is_dirac and spec.precision == "double" and serves:
             for record in served(spec.operator):
                 if record.stored and not spec.has_term:
                     continue
                 _add_force(found, record, (spec.operator.hops_of or spec.operator).name)
     return found
-
-
-def _serves_dynamics(spec: KernelSpec) -> bool:
-    return spec.basis is None or spec.basis.name == WORKING_BASIS
 
 
 def _add_back(found: Kernels, record: Lowered) -> None:
@@ -365,8 +364,8 @@ SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
     "hmc": _hmc,
 }
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of
-links and quarks, and the gradient flow; `measure`: baryons, currents,
-loops, sequential sources; `hmc`: molecular dynamics."""
+links and quarks, and the gradient flow; `measure`: baryons, currents, loops, sequential sources; `hmc`: molecular
+dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:
@@ -395,6 +394,6 @@ def _in_colours(spec: KernelSpec, n: int) -> KernelSpec | None:
     if spec.colours == n:
         return spec
     try:
-        return replace(spec, links=full_storage(n).name) if spec.links else replace(spec, colours=n)
+        return replace(spec, links=like(spec.storage, n).name) if spec.links else replace(spec, colours=n)
     except SpecError:
         return None

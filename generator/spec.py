@@ -178,6 +178,8 @@ class KernelSpec:
         if self.links:
             _check("links", self.links, STORAGES)
             object.__setattr__(self, "colours", self.storage.colours)
+            if self.storage.group.startswith("su(") and self.operator.family != "convert":
+                raise SpecError(f"links = {self.links!r} holds momenta, not links; use all reals or fewer of SU(N)")
         _check("spins", self.spins, (0, 1, 2, 4))
         _check("colours", self.colours, range(1, MOST_COLOURS + 1))
         if self.colours != 3 and self.of_three_colours:
@@ -309,7 +311,7 @@ class KernelSpec:
         if kind in ("propagator", "staggered_propagator"):  # of an element in spin
             return 2 * self.colours**2
         of_matrices = {"links": self.storage.reals if self.links else 0}
-        of_matrices |= dict.fromkeys(("matrices", "algebra"), 2 * self.colours**2)
+        of_matrices |= {"matrices": 2 * self.colours**2, "algebra": self.colours**2 - 1}
         return of_matrices.get(kind, 2)
 
     def __lt__(self, other: KernelSpec) -> bool:

@@ -11,10 +11,6 @@ using namespace quarksmith::interface;
 
 namespace {
 
-LinkField on_device(const HostGauge& host, const Dynamics& d) {
-  return upload(host, d.links.domain(), find_precision("double"), find_storage("r18"));
-}
-
 /// Of a link and a drift, in quadratic mean: farther exp(step P) has few digits left.
 constexpr double most_way = 1e6;
 
@@ -60,7 +56,7 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
 }  // namespace
 
 void Dynamics::kick(const std::function<void(LinkField&)>& force) {
-  const auto sum = links.scratch().zero(links.domain(), links.field().colours());
+  const auto sum = links.scratch().zero_momenta(links.domain(), links.field().colours());
   force(*sum);
   if (!std::isfinite(evaluate("algebra_norm2", {*sum})[0]))
     throw StatusError(QUARKSMITH_BAD_DATA,
@@ -88,7 +84,7 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                         "the links have other phases across the last slices than those that these dynamics began with; "
                         "pass links with the same ones, or create the dynamics anew");
     require_su3(host, "molecular dynamics");
-    d.links.restore(std::make_shared<const LinkField>(on_device(host, d)));
+    d.links.restore(std::make_shared<const LinkField>(upload(host, d.links.domain(), find_precision("double"), full_storage(host.colours()))));
   });
 }
 
@@ -107,8 +103,7 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     HostGauge host(d.lattice());
     copy_links(momenta, require_struct(format, "quarksmith_link_format"), host);
-    require_momenta(host);
-    d.momenta = on_device(host, d);
+    d.momenta = upload(host, d.links.domain(), d.momenta.precision(), d.momenta.storage());
   });
 }
 

@@ -60,8 +60,7 @@ void assign(Object& object, const GivenNumbers& numbers) {
       throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
                        " in lexicographic order; reshape it");
   });
-  write(numbers_of(object), numbers.data());
-  if constexpr (std::is_same_v<Object, MomentumObject>) check(object);
+  write(object, numbers.data());
 }
 
 /// The memory of an object, which lives as long as an array of it.

@@ -134,7 +134,10 @@ MemoryView view_of(const SpinorObject& f) {
 
 MemoryView view_of(const LinkField& u) {
   const int n = u.colours();
-  return {u.operand().data, shape_of(order_of(u), {}, {directions, n, n}), &u.domain().device()};
+  const bool all = &u.storage() == &full_storage(n);
+  return {u.operand().data,
+          all ? shape_of(order_of(u), {}, {directions, n, n}) : shape_of(order_of(u), {}, {directions, u.storage().reals / 2}),
+          &u.domain().device()};
 }
 
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape) {
@@ -197,16 +200,25 @@ void read(const LinkField& u, Complex64* to) {
   std::copy_n(links.site.at(0), links.site.size() * links.site.each(), to);
 }
 
-void write(LinkField& u, const Complex64* from) {
+void write(GaugeObject& object, const Complex64* from) {
+  LinkField& u = object.links;
   const int each = directions * u.colours() * u.colours();
   upload_each(u, [&](long long site, Complex64* to) { std::copy_n(from + site * each, each, to); });
   u.changed();
 }
 
+void write(MomentumObject& object, const Complex64* from) {
+  LinkField& p = object.momenta;
+  HostGauge host(p.domain().lattice());
+  std::copy_n(from, host.site.size() * host.site.each(), host.site.at(0));
+  const LinkField stored = upload(host, p.domain_pointer(), p.precision(), p.storage());
+  p.domain().device().copy(p.operand().data, stored.operand().data, order_of(p).words() * sizeof(double));
+  p.domain().device().synchronize();  // views of the memory stay those of the field
+  p.changed();
+}
+
 MomentumObject make_momenta(const DomainPointer& domain) {
-  HostGauge none(domain->lattice());
-  none.site.clear();
-  return {upload(none, domain, find_precision("double"), full_storage(3))};
+  return {zero_momenta(domain, 3)};
 }
 
 MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory) {
@@ -229,10 +241,6 @@ GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
         return end;
       }(),
       u.links.domain_pointer());
-}
-
-void check(const MomentumObject& p) {
-  p.momenta.domain().communicator().together([&] { require_momenta(download(p.momenta)); });
 }
 
 }  // namespace quarksmith::python

@@ -90,14 +90,13 @@ std::vector<std::size_t> lexicographic_shape(const LinkField& u);
 void read(const SpinorObject& f, Complex64* to);
 void read(const LinkField& u, Complex64* to);
 void write(SpinorObject& f, const Complex64* from);
-void write(LinkField& u, const Complex64* from);
+void write(GaugeObject& u, const Complex64* from);
+/// \throws BadData matrices are not in the algebra.
+void write(MomentumObject& p, const Complex64* from);
 /// What holds the numbers of an object.
 inline const SpinorObject& numbers_of(const SpinorObject& f) { return f; }
-inline SpinorObject& numbers_of(SpinorObject& f) { return f; }
 inline const LinkField& numbers_of(const GaugeObject& u) { return u.links; }
-inline LinkField& numbers_of(GaugeObject& u) { return u.links; }
 inline const LinkField& numbers_of(const MomentumObject& p) { return p.momenta; }
-inline LinkField& numbers_of(MomentumObject& p) { return p.momenta; }
 inline const Domain& domain_of(const SpinorObject& f) { return f.field.domain(); }
 inline const Domain& domain_of(const LinkField& u) { return u.domain(); }
 
@@ -108,8 +107,6 @@ MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std
 double kinetic_energy(const MomentumObject& p);
 /// exp(step P) U
 GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step);
-/// \throws BadData they are not anti-Hermitian and traceless.
-void check(const MomentumObject& p);
 
 void bind_objects(nb::module_& m);
 void bind_calls(nb::module_& m);

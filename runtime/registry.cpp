@@ -151,6 +151,12 @@ const StorageInfo& full_storage(int colours) {
   throw UsageError(fmt::format("links of {} colours; use 1 to {}", colours, most));
 }
 
+const StorageInfo& algebra_storage(int colours) {
+  for (const StorageInfo& s : storages())
+    if (s.colours == colours && s.group.starts_with("su(")) return s;
+  throw UsageError(fmt::format("momenta of {} colours; use 2 to {}", colours, most_colours));
+}
+
 const StorageInfo& compact_storage(int colours) {
   const StorageInfo* least = &full_storage(colours);
   for (const StorageInfo& s : storages())

@@ -158,6 +158,8 @@ const StorageInfo& find_storage(std::string_view name);
 /// The storage of any matrices of so many colours: r18, c2r8, c1r2 for numbers.
 /// \throws UsageError there is none of so many.
 const StorageInfo& full_storage(int colours);
+/// That of momenta and forces: anti-Hermitian matrices without trace.
+const StorageInfo& algebra_storage(int colours);
 /// That of SU(N) links which has the fewest reals and loses no more than rounding: r12, c2r4.
 const StorageInfo& compact_storage(int colours);
 const BasisInfo& find_basis(std::string_view name);

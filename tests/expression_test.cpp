@@ -106,10 +106,9 @@ struct Operands {
       matrices.push_back(std::make_unique<LinkField>(upload(numbers, domain, links, full_storage(1))));
       for (ExpressionValues& e : expected) e.set_numbers(name, drawn);
     } else {
-      const StorageInfo& storage = find_storage(p.kind == "links" ? kernel.links : "r18");
       const HostGauge u = random_matrices(lattice(), p.kind, int(n) + 3);
       // Outputs are filled with other links, which stay where nothing is written.
-      matrices.push_back(std::make_unique<LinkField>(upload(u, domain, links, storage)));
+      matrices.push_back(std::make_unique<LinkField>(upload(u, domain, links, p.storage(kernel))));
       for (ExpressionValues& e : expected) e.set(name, download(*matrices.back()));
     }
     if (p.is_output())

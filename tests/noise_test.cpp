@@ -41,7 +41,7 @@ Matrix3 gell_mann(const std::array<double, 8>& p) {
 }
 
 TEST_P(NoiseOfFields, MomentaAreElementsOfTheAlgebra) {
-  LinkField p(domain(), find_precision("double"), find_storage("r18"));
+  LinkField p(domain(), find_precision("double"), algebra_storage(3));
   draw_momenta(p, state_);
   const HostGauge found = download(p);
   double sum = 0;
@@ -81,7 +81,7 @@ TEST_P(NoiseOfFields, SpinorsHaveTheNumbersOfTheirSites) {
 }
 
 TEST_P(NoiseOfFields, IsDouble) {
-  LinkField p(domain(), find_precision("single"), find_storage("r18"));
+  LinkField p(domain(), find_precision("single"), algebra_storage(3));
   SpinorField eta(domain(), find_precision("half"), Subset::full);
   EXPECT_THROW(draw_momenta(p, state_), UsageError);
   EXPECT_THROW(draw_noise(eta, state_, find_basis("non_relativistic")), UsageError);

@@ -94,8 +94,8 @@ TEST_P(Smearing, ExponentialAndProjectionHoldForExtremeMatrices) {
       m = mu % 2 == 0 ? Matrix3{c, 0, 0, 0, c, 0, 0, 0, -2.0 * c} : Matrix3{c, 0.5 * c, 0, 0.5 * c, -c, 0, 0, 0, 0};
     }
   const LinkField u = upload(unit, domain, find_precision("double"), find_storage("r18"));
-  const LinkField z = upload(drift, domain, find_precision("double"), find_storage("r18"));
-  LinkField moved(domain, u.precision(), u.storage()), left(domain, u.precision(), u.storage());
+  const LinkField z = upload(drift, domain, find_precision("double"), algebra_storage(3));
+  LinkField moved(domain, u.precision(), u.storage()), left(domain, z.precision(), z.storage());
   evaluate("flow_step", {u, z, 0.0, 1.0}, {moved, left});
   const HostGauge result = download(moved);
   double largest = 0;

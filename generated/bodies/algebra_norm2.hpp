@@ -12,19 +12,19 @@ template <class Codec, class LinkCodec, class Storage, int S>
 struct algebra_norm2_body : LatticeBody<LinkCodec, 1> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>* sums) {
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     const Site x = make_site(a, number, rhs);
     {
-      const auto p_x = load_matrix<Matrices>(a.x, x, 0);
+      const auto p_x = load_matrix<Momenta>(a.x, x, 0);
       sums[0] -= convert<double, W>(trace(p_x * p_x).re);
       in_order();
-      const auto p_y_2 = load_matrix<Matrices>(a.x, x, 1);
+      const auto p_y_2 = load_matrix<Momenta>(a.x, x, 1);
       sums[0] -= convert<double, W>(trace(p_y_2 * p_y_2).re);
       in_order();
-      const auto p_z_3 = load_matrix<Matrices>(a.x, x, 2);
+      const auto p_z_3 = load_matrix<Momenta>(a.x, x, 2);
       sums[0] -= convert<double, W>(trace(p_z_3 * p_z_3).re);
       in_order();
-      const auto p_t_4 = load_matrix<Matrices>(a.x, x, 3);
+      const auto p_t_4 = load_matrix<Momenta>(a.x, x, 3);
       sums[0] -= convert<double, W>(trace(p_t_4 * p_t_4).re);
     }
   }

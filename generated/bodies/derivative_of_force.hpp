@@ -16,25 +16,26 @@ struct derivative_of_force_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     const Site x = make_site(a, number, rhs);
     {  // direction x
       const auto v_x = load_matrix<Matrices>(a.x, x, 0);
-      const auto z_x = load_matrix<Matrices>(a.y, x, 0);
+      const auto z_x = load_matrix<Momenta>(a.y, x, 0);
       Matrices::store(a.out, x.place, x.parity, 0, adj(v_x) * z_x);
     }
     {  // direction y
       const auto v_y = load_matrix<Matrices>(a.x, x, 1);
-      const auto z_y = load_matrix<Matrices>(a.y, x, 1);
+      const auto z_y = load_matrix<Momenta>(a.y, x, 1);
       Matrices::store(a.out, x.place, x.parity, 1, adj(v_y) * z_y);
     }
     {  // direction z
       const auto v_z = load_matrix<Matrices>(a.x, x, 2);
-      const auto z_z = load_matrix<Matrices>(a.y, x, 2);
+      const auto z_z = load_matrix<Momenta>(a.y, x, 2);
       Matrices::store(a.out, x.place, x.parity, 2, adj(v_z) * z_z);
     }
     {  // direction t
       const auto v_t = load_matrix<Matrices>(a.x, x, 3);
-      const auto z_t = load_matrix<Matrices>(a.y, x, 3);
+      const auto z_t = load_matrix<Momenta>(a.y, x, 3);
       Matrices::store(a.out, x.place, x.parity, 3, adj(v_t) * z_t);
     }
   }

@@ -20,13 +20,13 @@ struct flow_difference_body : LatticeBody<LinkCodec, 4> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>* sums) {
     using Links = LinkView<LinkCodec, Storage, W>;
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site x = make_site(a, number, rhs);
     {
-      const auto first_x = load_matrix<Matrices>(a.y, x, 0);
+      const auto first_x = load_matrix<Momenta>(a.y, x, 0);
       auto s1 = broadcast<R>(0.25) * first_x;
-      const auto second_x = load_matrix<Matrices>(a.z, x, 0);
+      const auto second_x = load_matrix<Momenta>(a.z, x, 0);
       s1 += broadcast<R>(2.25) * second_x;
       const auto u_x = load_matrix<Links>(a.x, x, 0);
       auto s2 = -exponential(s1) * u_x;
@@ -34,9 +34,9 @@ struct flow_difference_body : LatticeBody<LinkCodec, 4> {
       s2 += v_x;
       sums[0] += convert<double, W>(trace(adj(s2) * s2).re);
       in_order();
-      const auto first_y_2 = load_matrix<Matrices>(a.y, x, 1);
+      const auto first_y_2 = load_matrix<Momenta>(a.y, x, 1);
       auto s3 = broadcast<R>(0.25) * first_y_2;
-      const auto second_y_2 = load_matrix<Matrices>(a.z, x, 1);
+      const auto second_y_2 = load_matrix<Momenta>(a.z, x, 1);
       s3 += broadcast<R>(2.25) * second_y_2;
       const auto u_y_2 = load_matrix<Links>(a.x, x, 1);
       auto s4 = -exponential(s3) * u_y_2;
@@ -44,9 +44,9 @@ struct flow_difference_body : LatticeBody<LinkCodec, 4> {
       s4 += v_y_2;
       sums[1] += convert<double, W>(trace(adj(s4) * s4).re);
       in_order();
-      const auto first_z_3 = load_matrix<Matrices>(a.y, x, 2);
+      const auto first_z_3 = load_matrix<Momenta>(a.y, x, 2);
       auto s5 = broadcast<R>(0.25) * first_z_3;
-      const auto second_z_3 = load_matrix<Matrices>(a.z, x, 2);
+      const auto second_z_3 = load_matrix<Momenta>(a.z, x, 2);
       s5 += broadcast<R>(2.25) * second_z_3;
       const auto u_z_3 = load_matrix<Links>(a.x, x, 2);
       auto s6 = -exponential(s5) * u_z_3;
@@ -54,9 +54,9 @@ struct flow_difference_body : LatticeBody<LinkCodec, 4> {
       s6 += v_z_3;
       sums[2] += convert<double, W>(trace(adj(s6) * s6).re);
       in_order();
-      const auto first_t_4 = load_matrix<Matrices>(a.y, x, 3);
+      const auto first_t_4 = load_matrix<Momenta>(a.y, x, 3);
       auto s7 = broadcast<R>(0.25) * first_t_4;
-      const auto second_t_4 = load_matrix<Matrices>(a.z, x, 3);
+      const auto second_t_4 = load_matrix<Momenta>(a.z, x, 3);
       s7 += broadcast<R>(2.25) * second_t_4;
       const auto u_t_4 = load_matrix<Links>(a.x, x, 3);
       auto s8 = -exponential(s7) * u_t_4;

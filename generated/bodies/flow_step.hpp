@@ -36,7 +36,7 @@ struct flow_step_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     using Links = LinkView<LinkCodec, Storage, W>;
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site home = make_site(a, number, rhs), x = within_border(a, home);
     const R now = R{} + scalar<R>(a.a.re);
@@ -78,10 +78,10 @@ struct flow_step_body : LatticeBody<LinkCodec, 0> {
       s1 += product(product(adj(u_t_at_mt), u_x_at_mt), u_t_at_px_mt);
       const auto u_x = load_matrix<Links>(a.links, x, 0);
       auto s2 = now * traceless_antihermitian(product(s1, adj(u_x)));
-      const auto drift_x = load_matrix<Matrices>(a.x, home, 0);
+      const auto drift_x = load_matrix<Momenta>(a.x, home, 0);
       s2 += before * drift_x;
       Links::store(a.out, home.place, home.parity, 0, product(exponential(s2), u_x));
-      Matrices::store(a.y, home.place, home.parity, 0, s2);
+      Momenta::store(a.y, home.place, home.parity, 0, s2);
     }
     {  // direction y
       const auto u_x = load_matrix<Links>(a.links, x, 0);
@@ -120,10 +120,10 @@ struct flow_step_body : LatticeBody<LinkCodec, 0> {
       s1 += product(product(adj(u_t_at_mt), u_y_at_mt), u_t_at_py_mt);
       const auto u_y = load_matrix<Links>(a.links, x, 1);
       auto s2 = now * traceless_antihermitian(product(s1, adj(u_y)));
-      const auto drift_y = load_matrix<Matrices>(a.x, home, 1);
+      const auto drift_y = load_matrix<Momenta>(a.x, home, 1);
       s2 += before * drift_y;
       Links::store(a.out, home.place, home.parity, 1, product(exponential(s2), u_y));
-      Matrices::store(a.y, home.place, home.parity, 1, s2);
+      Momenta::store(a.y, home.place, home.parity, 1, s2);
     }
     {  // direction z
       const auto u_x = load_matrix<Links>(a.links, x, 0);
@@ -162,10 +162,10 @@ struct flow_step_body : LatticeBody<LinkCodec, 0> {
       s1 += product(product(adj(u_t_at_mt), u_z_at_mt), u_t_at_pz_mt);
       const auto u_z = load_matrix<Links>(a.links, x, 2);
       auto s2 = now * traceless_antihermitian(product(s1, adj(u_z)));
-      const auto drift_z = load_matrix<Matrices>(a.x, home, 2);
+      const auto drift_z = load_matrix<Momenta>(a.x, home, 2);
       s2 += before * drift_z;
       Links::store(a.out, home.place, home.parity, 2, product(exponential(s2), u_z));
-      Matrices::store(a.y, home.place, home.parity, 2, s2);
+      Momenta::store(a.y, home.place, home.parity, 2, s2);
     }
     {  // direction t
       const auto u_x = load_matrix<Links>(a.links, x, 0);
@@ -204,10 +204,10 @@ struct flow_step_body : LatticeBody<LinkCodec, 0> {
       s1 += product(product(adj(u_z_at_mz), u_t_at_mz), u_z_at_mz_pt);
       const auto u_t = load_matrix<Links>(a.links, x, 3);
       auto s2 = now * traceless_antihermitian(product(s1, adj(u_t)));
-      const auto drift_t = load_matrix<Matrices>(a.x, home, 3);
+      const auto drift_t = load_matrix<Momenta>(a.x, home, 3);
       s2 += before * drift_t;
       Links::store(a.out, home.place, home.parity, 3, product(exponential(s2), u_t));
-      Matrices::store(a.y, home.place, home.parity, 3, s2);
+      Momenta::store(a.y, home.place, home.parity, 3, s2);
     }
   }
 };

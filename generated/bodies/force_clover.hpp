@@ -37,6 +37,7 @@ struct force_clover_body : LatticeBody<LinkCodec, 0> {
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     using Links = LinkView<LinkCodec, Storage, W>;
     using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site home = make_site(a, number, rhs), x = within_border(a, home);
     const R weight = R{} + scalar<R>(a.a.re);
@@ -173,14 +174,14 @@ struct force_clover_body : LatticeBody<LinkCodec, 0> {
       const auto u_nu_14 = load_matrix<Links>(a.links, x, nu);
       s4 -= weight * traceless_antihermitian(product(u_nu_14, s20));
       in_order();
-      const auto p_mu_15 = load_matrix<Matrices>(a.y, home, mu);
+      const auto p_mu_15 = load_matrix<Momenta>(a.y, home, mu);
       s2 += p_mu_15;
       in_order();
-      const auto p_nu_16 = load_matrix<Matrices>(a.y, home, nu);
+      const auto p_nu_16 = load_matrix<Momenta>(a.y, home, nu);
       s4 += p_nu_16;
       in_order();
-      Matrices::store(a.out, home.place, home.parity, mu, s2);
-      Matrices::store(a.out, home.place, home.parity, nu, s4);
+      Momenta::store(a.out, home.place, home.parity, mu, s2);
+      Momenta::store(a.out, home.place, home.parity, nu, s4);
     }
   }
 };

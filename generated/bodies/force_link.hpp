@@ -17,38 +17,39 @@ struct force_link_body : LatticeBody<LinkCodec, 0> {
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     using Links = LinkView<LinkCodec, Storage, W>;
     using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     const Site x = make_site(a, number, rhs);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.y, x, 0);
+      const auto p_x = load_matrix<Momenta>(a.y, x, 0);
       auto s1 = p_x;
       const auto u_x = load_matrix<Links>(a.links, x, 0);
       const auto g_x = load_matrix<Matrices>(a.x, x, 0);
       s1 += traceless_antihermitian(u_x * g_x);
-      Matrices::store(a.out, x.place, x.parity, 0, s1);
+      Momenta::store(a.out, x.place, x.parity, 0, s1);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.y, x, 1);
+      const auto p_y = load_matrix<Momenta>(a.y, x, 1);
       auto s1 = p_y;
       const auto u_y = load_matrix<Links>(a.links, x, 1);
       const auto g_y = load_matrix<Matrices>(a.x, x, 1);
       s1 += traceless_antihermitian(u_y * g_y);
-      Matrices::store(a.out, x.place, x.parity, 1, s1);
+      Momenta::store(a.out, x.place, x.parity, 1, s1);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.y, x, 2);
+      const auto p_z = load_matrix<Momenta>(a.y, x, 2);
       auto s1 = p_z;
       const auto u_z = load_matrix<Links>(a.links, x, 2);
       const auto g_z = load_matrix<Matrices>(a.x, x, 2);
       s1 += traceless_antihermitian(u_z * g_z);
-      Matrices::store(a.out, x.place, x.parity, 2, s1);
+      Momenta::store(a.out, x.place, x.parity, 2, s1);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.y, x, 3);
+      const auto p_t = load_matrix<Momenta>(a.y, x, 3);
       auto s1 = p_t;
       const auto u_t = load_matrix<Links>(a.links, x, 3);
       const auto g_t = load_matrix<Matrices>(a.x, x, 3);
       s1 += traceless_antihermitian(u_t * g_t);
-      Matrices::store(a.out, x.place, x.parity, 3, s1);
+      Momenta::store(a.out, x.place, x.parity, 3, s1);
     }
   }
 };

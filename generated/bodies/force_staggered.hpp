@@ -24,6 +24,7 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
     using Spinors = SpinorView<Codec, S, W>;
     using Links = LinkView<LinkCodec, Storage, W>;
     using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site home = make_site(a, number, rhs), x = within_border(a, home);
     const R forward_x = R{} + scalar<R>(a.a.re);
@@ -31,7 +32,7 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
     const R forward_z = R{} + scalar<R>(a.c.re);
     const R forward_t = R{} + scalar<R>(a.a.im);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.y, home, 0);
+      const auto p_x = load_matrix<Momenta>(a.y, home, 0);
       auto s1 = p_x;
       const auto u_x = load_matrix<Links>(a.links, home, 0);
       typename Matrices::Value s2 = {};
@@ -44,10 +45,10 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
         s2 -= outer(psi_at_px, chi);
       }
       s1 += forward_x * traceless_antihermitian(u_x * s2);
-      Matrices::store(a.out, home.place, home.parity, 0, s1);
+      Momenta::store(a.out, home.place, home.parity, 0, s1);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.y, home, 1);
+      const auto p_y = load_matrix<Momenta>(a.y, home, 1);
       auto s1 = p_y;
       const auto u_y = load_matrix<Links>(a.links, home, 1);
       typename Matrices::Value s2 = {};
@@ -61,10 +62,10 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
         s2 -= outer(psi_at_py, v1 * chi);
       }
       s1 += forward_y * traceless_antihermitian(u_y * s2);
-      Matrices::store(a.out, home.place, home.parity, 1, s1);
+      Momenta::store(a.out, home.place, home.parity, 1, s1);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.y, home, 2);
+      const auto p_z = load_matrix<Momenta>(a.y, home, 2);
       auto s1 = p_z;
       const auto u_z = load_matrix<Links>(a.links, home, 2);
       typename Matrices::Value s2 = {};
@@ -78,10 +79,10 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
         s2 -= outer(psi_at_pz, v1 * chi);
       }
       s1 += forward_z * traceless_antihermitian(u_z * s2);
-      Matrices::store(a.out, home.place, home.parity, 2, s1);
+      Momenta::store(a.out, home.place, home.parity, 2, s1);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.y, home, 3);
+      const auto p_t = load_matrix<Momenta>(a.y, home, 3);
       auto s1 = p_t;
       const auto u_t = load_matrix<Links>(a.links, home, 3);
       typename Matrices::Value s2 = {};
@@ -95,7 +96,7 @@ struct force_staggered_body : LatticeBody<LinkCodec, 0> {
         s2 -= outer(psi_at_pt, v1 * chi);
       }
       s1 += forward_t * traceless_antihermitian(u_t * s2);
-      Matrices::store(a.out, home.place, home.parity, 3, s1);
+      Momenta::store(a.out, home.place, home.parity, 3, s1);
     }
   }
 };

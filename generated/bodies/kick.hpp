@@ -15,37 +15,37 @@ template <class Codec, class LinkCodec, class Storage, int S>
 struct kick_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site x = make_site(a, number, rhs);
     const R step = R{} + scalar<R>(a.a.re);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.x, x, 0);
+      const auto p_x = load_matrix<Momenta>(a.x, x, 0);
       auto s1 = p_x;
-      const auto force_x = load_matrix<Matrices>(a.y, x, 0);
+      const auto force_x = load_matrix<Momenta>(a.y, x, 0);
       s1 += step * force_x;
-      Matrices::store(a.out, x.place, x.parity, 0, s1);
+      Momenta::store(a.out, x.place, x.parity, 0, s1);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.x, x, 1);
+      const auto p_y = load_matrix<Momenta>(a.x, x, 1);
       auto s1 = p_y;
-      const auto force_y = load_matrix<Matrices>(a.y, x, 1);
+      const auto force_y = load_matrix<Momenta>(a.y, x, 1);
       s1 += step * force_y;
-      Matrices::store(a.out, x.place, x.parity, 1, s1);
+      Momenta::store(a.out, x.place, x.parity, 1, s1);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.x, x, 2);
+      const auto p_z = load_matrix<Momenta>(a.x, x, 2);
       auto s1 = p_z;
-      const auto force_z = load_matrix<Matrices>(a.y, x, 2);
+      const auto force_z = load_matrix<Momenta>(a.y, x, 2);
       s1 += step * force_z;
-      Matrices::store(a.out, x.place, x.parity, 2, s1);
+      Momenta::store(a.out, x.place, x.parity, 2, s1);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.x, x, 3);
+      const auto p_t = load_matrix<Momenta>(a.x, x, 3);
       auto s1 = p_t;
-      const auto force_t = load_matrix<Matrices>(a.y, x, 3);
+      const auto force_t = load_matrix<Momenta>(a.y, x, 3);
       s1 += step * force_t;
-      Matrices::store(a.out, x.place, x.parity, 3, s1);
+      Momenta::store(a.out, x.place, x.parity, 3, s1);
     }
   }
 };

@@ -16,27 +16,27 @@ struct move_links_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     using Links = LinkView<LinkCodec, Storage, W>;
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site x = make_site(a, number, rhs);
     const R step = R{} + scalar<R>(a.a.re);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.x, x, 0);
+      const auto p_x = load_matrix<Momenta>(a.x, x, 0);
       const auto u_x = load_matrix<Links>(a.links, x, 0);
       Links::store(a.out, x.place, x.parity, 0, exponential(step * p_x) * u_x);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.x, x, 1);
+      const auto p_y = load_matrix<Momenta>(a.x, x, 1);
       const auto u_y = load_matrix<Links>(a.links, x, 1);
       Links::store(a.out, x.place, x.parity, 1, exponential(step * p_y) * u_y);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.x, x, 2);
+      const auto p_z = load_matrix<Momenta>(a.x, x, 2);
       const auto u_z = load_matrix<Links>(a.links, x, 2);
       Links::store(a.out, x.place, x.parity, 2, exponential(step * p_z) * u_z);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.x, x, 3);
+      const auto p_t = load_matrix<Momenta>(a.x, x, 3);
       const auto u_t = load_matrix<Links>(a.links, x, 3);
       Links::store(a.out, x.place, x.parity, 3, exponential(step * p_t) * u_t);
     }

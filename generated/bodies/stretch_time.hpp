@@ -15,25 +15,25 @@ template <class Codec, class LinkCodec, class Storage, int S>
 struct stretch_time_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
-    using Matrices = LinkView<LinkCodec, R18, W>;
+    using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site x = make_site(a, number, rhs);
     const R factor = R{} + scalar<R>(a.a.re);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.x, x, 0);
-      Matrices::store(a.out, x.place, x.parity, 0, p_x);
+      const auto p_x = load_matrix<Momenta>(a.x, x, 0);
+      Momenta::store(a.out, x.place, x.parity, 0, p_x);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.x, x, 1);
-      Matrices::store(a.out, x.place, x.parity, 1, p_y);
+      const auto p_y = load_matrix<Momenta>(a.x, x, 1);
+      Momenta::store(a.out, x.place, x.parity, 1, p_y);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.x, x, 2);
-      Matrices::store(a.out, x.place, x.parity, 2, p_z);
+      const auto p_z = load_matrix<Momenta>(a.x, x, 2);
+      Momenta::store(a.out, x.place, x.parity, 2, p_z);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.x, x, 3);
-      Matrices::store(a.out, x.place, x.parity, 3, factor * p_t);
+      const auto p_t = load_matrix<Momenta>(a.x, x, 3);
+      Momenta::store(a.out, x.place, x.parity, 3, factor * p_t);
     }
   }
 };

@@ -34,12 +34,14 @@ class Ops(Protocol):
     def let(self, name: str, value: Any) -> Any: ...  # names an intermediate result
     def where_less(self, x: Any, bound: Any, value: Any) -> Any: ...  # value where x < bound, else 0
 
+    zero: Any
     smallest: Any  # modulus below which the storage format keeps too few digits
 
 
 class Numeric:
     """Ops on NumPy numbers."""
 
+    zero = 0
     smallest = 2.0**-52
     where_less = staticmethod(lambda x, bound, value: np.where(x < bound, value, 0))
     complex = staticmethod(lambda re, im: re + 1j * im)
@@ -85,7 +87,7 @@ class Storage:
         formula: one line for the generated file.
         exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
         temporal: True if links in time are known to be 1 except across the last slice (temporal gauge).
-        group: which matrices it holds: `any`, or `SU(N)` or `U(N)` with its colours.
+        group: which matrices it holds: `any`, `SU(N)` or `U(N)` with its colours, or `su(N)`, the algebra of the first.
         colours: rows of a link.
     """
 
@@ -127,6 +129,33 @@ def all_elements(colours: int) -> Storage:
     name = f"r{reals}" if colours == 3 else f"c{colours}r{reals}"
     formula = "all nine complex elements" if colours == 3 else f"all {colours**2} complex elements"
     return Storage(name, reals, encode, decode, formula, group="any", colours=colours)
+
+
+def algebra_of(colours: int) -> Storage:
+    """Anti-Hermitian matrices without trace."""
+    pairs = [(i, j) for i in range(colours) for j in range(i + 1, colours)]
+
+    def encode(p: Rows, ops: Ops) -> list[Any]:
+        return [*(ops.imag(p[i][i]) for i in range(colours - 1)), *_parts([p[i][j] for i, j in pairs], ops)]
+
+    def decode(p: Sequence[Any], ops: Ops) -> Rows:
+        diagonal = list(p[: colours - 1])
+        last = diagonal[0]
+        for d in diagonal[1:]:
+            last = last + d
+        above = dict(zip(pairs, _complexes(p[colours - 1 :], ops), strict=True))
+        return [
+            [
+                above[i, j] if i < j else -ops.conj(above[j, i]) if j < i else ops.complex(ops.zero, d)
+                for j in range(colours)
+            ]
+            for i, d in enumerate([*diagonal, -last])
+        ]
+
+    reals = colours**2 - 1
+    name = f"a{reals}" if colours == 3 else f"c{colours}a{reals}"
+    formula = "imaginary parts of the diagonal but its last, then the elements above it, row by row"
+    return Storage(name, reals, encode, decode, formula, group=f"su({colours})", colours=colours)
 
 
 def _encode_su2(u: Rows, ops: Ops) -> list[Any]:
@@ -252,6 +281,7 @@ _STORED = {
             group="U(3)",
         ),
         *(all_elements(n) for n in range(1, MOST_COLOURS + 1) if n != 3),
+        *(algebra_of(n) for n in range(2, MOST_COLOURS + 1)),
         Storage("c2r4", 4, _encode_su2, _decode_su2, "row a, b; then -conj b, conj a", group="SU(2)", colours=2),
     )
 }
@@ -263,6 +293,16 @@ STORAGES = _STORED | {s.name: s for s in map(temporal_gauge, (_STORED["r18"], _S
 def full_storage(colours: int) -> Storage:
     """That of any matrices of so many colours."""
     return next(s for s in STORAGES.values() if s.group == "any" and s.colours == colours)
+
+
+def algebra_storage(colours: int) -> Storage:
+    """That of momenta of so many colours."""
+    return next(s for s in STORAGES.values() if s.group == f"su({colours})")
+
+
+def like(storage: Storage, colours: int) -> Storage:
+    """What so many colours have in its place: momenta, or all elements."""
+    return (algebra_storage if storage.group.startswith("su(") else full_storage)(colours)
 
 
 def numbers_of(name: str) -> str:

@@ -29,6 +29,7 @@ BODY_TYPES = {
     "Spinors": "SpinorView<Codec, S, W>",
     "Links": "LinkView<LinkCodec, Storage, W>",
     "Matrices": "LinkView<LinkCodec, R18, W>",
+    "Momenta": "LinkView<LinkCodec, A8, W>",
     "Numbers": "NumberView<LinkCodec, W>",
     "R": "Lanes<typename LinkCodec::Element, W>",
 }

@@ -121,6 +121,7 @@ class Tracer:
     """Ops of generator.algebra.su3 that print C++; `let` collects statements."""
 
     statements: list[str] = field(default_factory=list)
+    zero = Text("R{}", "real")
     smallest = Text("broadcast<R>(smallest)", "real")
 
     def complex(self, re: Text, im: Text) -> Text:

@@ -19,8 +19,8 @@ from .pieces import is_chain, operand, suffix, walked
 
 LONGEST = 72
 """An expression longer than this gets a name."""
-_VIEWS = {
-    **{"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"},
+VIEWS = {
+    **{"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Momenta"},
     **{"scalars": "Numbers", "phases": "Numbers"},
     **dict.fromkeys(PROPAGATORS, "Spinors"),
 }
@@ -208,7 +208,7 @@ class Statements:
         name = cpp_name(field_name)
         kind = self.kinds[field_name]
         site = self.site_of(field_name) if kind == "fermion" or at == AT_HOME else self._site(at)
-        view = _VIEWS[kind]
+        view = VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
         variable = name
         if kind in SPINORS:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..algebra.gamma import Basis
+from ..algebra.su3 import algebra_storage
 from ..cost import Cost
 from ..cpp.call import BODY_TYPES, FIELD_POOL, NUMBER_POOL, VALUES, number_of_call, typed_call
 from ..cpp.expressions import statements_of
 from ..cpp.names import cpp_direction
-from ..cpp.text import Statements
+from ..cpp.text import VIEWS, Statements
 from ..errors import ExpressionError, SpecError
 from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
@@ -26,31 +27,11 @@ from ..lower.reach import reach_of, read_apart
 from ..lower.size import are_inlined, many_spinors
 from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
+from .schedule import Schedule
 
 _BITS = {"direction": 2, "gamma": 4}
 """Of Arguments::direction that a direction or gamma matrix of the call takes."""
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How the statements of a kernel are put in order.
-
-    Attributes:
-        sparing: whether terms of sums load anew what they need (cpp/text.py); None: if they are long.
-        kept: as of Statements.
-        together: whether the directions of a call are computed together, for what they share.
-        min_blocks: for how many blocks of threads a GPU's multiprocessor is to have registers; 0 for one.
-    """
-
-    sparing: bool | None = False
-    kept: int = 0
-    together: bool = False
-    min_blocks: int = 0
-
-
-LONG = Schedule(sparing=None)
-"""Of what follows from other formulas."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +213,10 @@ class Expression(Operator):
         """Derivatives of projections follow from the invariants of 3x3 matrices."""
         return "derivatives of projections" if re.search(r"project(_u3)?_adjoint\(", self.formula) else ""
 
+    def more_storages(self, spec: KernelSpec) -> Sequence[str]:
+        """That of momenta."""
+        return (algebra_storage(spec.colours).name,) if "algebra" in self.kinds.values() else ()
+
     @property
     def headers(self) -> Sequence[str]:
         """Lattice directions and signs; derivatives of functions of matrices."""
@@ -387,9 +372,8 @@ class Expression(Operator):
                 ends = f"{number // 4}, {number % 4}"
                 statements.lines.append(f"store_element<Spinors>(a.{self.operands[name]}, {site}, {ends}, {code});")
             else:
-                view = "Links" if self.kinds[name] == "links" else "Matrices"
                 where = f"a.{self.operands[name]}, {site}.place, {site}.parity, {cpp_direction(number)}"
-                stores.append(f"{view}::store({where}, {code});")
+                stores.append(f"{VIEWS[self.kinds[name]]}::store({where}, {code});")
         return {"title": title, "lines": [*statements.lines, *stores]}
 
     def call(self) -> dict[str, Any]:

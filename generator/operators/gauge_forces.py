@@ -29,7 +29,8 @@ from ..language.formula import named
 from ..language.graph import Node
 from ..lower.derivative import derivative, pulled_back
 from .derived import kicked, kicked_in_plane
-from .expression import Expression, Schedule
+from .expression import Expression
+from .schedule import Schedule
 
 
 def scheduled(**schedule: Any) -> Callable[[Callable[..., Any]], Expression]:

@@ -13,7 +13,8 @@ from ..language.symbols import Four
 from ..lower.derivative import derivative
 from ..lower.program import CALLED
 from .derived import kicked
-from .expression import LONG, Expression
+from .expression import Expression
+from .schedule import LONG
 
 
 @expression(group="paths")

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 
-from ..language import Matrices, Sum, expression
+from ..language import Matrices, Real, Sum, expression
 from ..language.formula import Definition, Formula, parameter_symbol
 from ..language.gauge import field_strength, line, staple
 from ..language.graph import Direction, Node, constant, make, merged
@@ -30,7 +30,8 @@ from ..language.symbols import (
 from ..lower.derivative import Weighted, pulled_back, weighted
 from ..lower.program import CALLED, OPERANDS, Core, Launch, grouped, renamed
 from .derived import MOMENTA, kicked_in_plane
-from .expression import LONG, Expression, Schedule
+from .expression import Expression
+from .schedule import LONG, Schedule
 
 _MU, _NU = CALLED[:2]
 _X, _Y = directions[:2]
@@ -240,6 +241,12 @@ def off_unitarity(v: Matrices) -> Sum:
 def matrices_norm2(v: Matrices) -> Sum:
     """The sum of tr v v^+ over all matrices."""
     return total(sum(re(trace(v[mu] * adj(v[mu]))) for mu in directions))
+
+
+@expression(group=GROUP)
+def add_matrices(v: Matrices, w: Matrices, c: Real) -> Matrices:
+    """V' = V + c W."""
+    return {mu: v[mu] + c * w[mu] for mu in directions}
 
 
 ENDS = (

@@ -19,7 +19,8 @@ from ..lower.hopping import HoppingForm, StatedHop
 from ..lower.paths import PathFields, along_paths, path_fields
 from ..lower.record import Lowered, fields_of
 from .derived import added, kicked
-from .expression import LONG, Expression
+from .expression import Expression
+from .schedule import LONG
 
 _WEIGHT = parameter_symbol("weight")
 MOST_HOPS = 64

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.representation import REPRESENTATIONS, Representation
-from ..algebra.su3 import full_storage
+from ..algebra.su3 import algebra_storage, full_storage
 from ..cost import Cost
 from ..language.printed import literal
 from ..spec import KernelSpec, Operator
@@ -49,12 +49,15 @@ class Represent(Operator):
         return ("precision",) if self.back else ("precision", "links")
 
     def more_storages(self, spec: KernelSpec) -> tuple[str, ...]:
-        """That of links of the representation."""
-        return (full_storage(self.representation.dimension(spec.colours)).name,)
+        """That of links of the representation; those of forces on them and of momenta."""
+        dimension = self.representation.dimension(spec.colours)
+        if self.back:
+            return algebra_storage(dimension).name, algebra_storage(spec.colours).name
+        return (full_storage(dimension).name,)
 
     def arguments(self, spec: KernelSpec) -> list[str]:
-        """C++ template arguments of a row."""
-        return [spec.format.link_codec, spec.links.upper() or full_storage(spec.colours).name.upper()]
+        """C++ template arguments of a row: formats of numbers, and of the links or momenta."""
+        return [spec.format.link_codec, spec.links.upper() or self.more_storages(spec)[-1].upper()]
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data for the template: the elements of all B_a that are not zero."""
@@ -80,7 +83,8 @@ class Represent(Operator):
         """A product of four numbers for each pair of elements of two B; links and forces of four directions."""
         basis = self.representation.basis(spec.colours)
         flops = 4 * 20 * sum(map(np.count_nonzero, basis)) ** 2
-        reals = 4 * (full_storage(len(basis)).reals + full_storage(spec.colours).reals * (1 + self.back))
+        storage = algebra_storage if self.back else full_storage
+        reals = 4 * (storage(len(basis)).reals + storage(spec.colours).reals * (1 + self.back))
         return Cost(flops, flops, spec.format.link_bytes(reals), reals)
 
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 _SPINORS = ("spinor", "fermion", "propagator", "staggered_propagator")
 _FIELDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_SPINORS, (Spinors,)),
-    **dict.fromkeys(("links", "scalars", "phases"), (GaugeField,)),
-    "matrices": (GaugeField, Momenta),
+    **dict.fromkeys(("links", "matrices", "scalars", "phases"), (GaugeField,)),
     "algebra": (Momenta,),
 }
 """What fields of a formula are in Python."""

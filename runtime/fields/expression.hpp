@@ -96,6 +96,8 @@ struct ExpressionParameter {
   bool is_direction() const { return kind == "direction"; }
   bool is_gamma() const { return kind == "gamma"; }
   bool is_field() const { return !is_number() && !is_direction() && !is_gamma(); }
+  /// How a kernel wants a field of matrices or numbers stored.
+  const StorageInfo& storage(const Kernel& kernel) const;
   bool is_output() const { return flag == "out" || flag == "some"; }
   bool reaches_beyond() const { return reach != BorderDepth{}; }
 };

@@ -149,6 +149,33 @@ void require_u3(const HostGauge& gauge, std::string_view what, Communicator& com
                     what, deviation, su3_limit, 2 * gauge.elements()));
 }
 
+void require_algebra(const HostGauge& matrices, std::string_view what, Communicator& communicator) {
+  const int n = matrices.colours();
+  bool flawed = false;
+#pragma omp parallel for schedule(static) reduction(|| : flawed)
+  for (long long i = 0; i < matrices.lattice.sites(); ++i)
+    for (int mu = 0; mu < directions; ++mu) {
+      const auto m = matrices.link(i, mu);
+      Complex64 trace = 0;
+      double size = 1, off = 0;
+      for (int r = 0; r < n; ++r) {
+        trace += m[n * r + r];
+        for (int c = 0; c < n; ++c) {
+          size = std::max(size, std::abs(m[n * r + c]));
+          off += std::abs(m[n * r + c] + std::conj(m[n * c + r]));
+        }
+      }
+      off += std::abs(trace);
+      flawed = flawed || !std::isfinite(off) || off > 1e-5 * size;
+    }
+  communicator.together([&] {
+    if (flawed)
+      throw BadData(fmt::format("{}: a matrix is not finite, anti-Hermitian and traceless; P = i p_a T_a is expected, "
+                                "not a Hermitian one",
+                                what));
+  });
+}
+
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator) {
   return (is_su3(check_unitarity(gauge, communicator)) ? compact_storage : full_storage)(gauge.colours()).name;
 }

@@ -16,8 +16,8 @@ inline Random random_at(const Lattice& lattice, long long site, const RandomStat
 
 /// A number for each slot of a field of all sites with so many lanes: that of its site, or SiteDraws::nowhere.
 Memory numbers_by_slot(const Domain& domain, int lanes, const std::function<long long(const Coordinates&)>& number_of);
-/// All four links of each site become i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1. \param p all
-/// reals. \throws UsageError it is not double.
+/// All four matrices of each site become i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1.
+/// \throws UsageError they are not stored as momenta (algebra_storage) in double.
 void draw_momenta(LinkField& p, const RandomState& state);
 /// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides and slices, drawn
 /// in the DeGrand-Rossi basis and turned to `basis`.

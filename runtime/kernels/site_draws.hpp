@@ -57,24 +57,22 @@ class SiteWords {
 };
 
 /// i sum_a p_a T_a of SU(n) from word `at` on, T_a half the matrices of Gell-Mann and their like for other n: column
-/// after column those above the diagonal, then the diagonal one that ends there.
+/// after column those above the diagonal, then the diagonal one that ends there. Stored as generator/algebra/su3.py
+/// says: algebra_of.
 QUARKSMITH_ANYWHERE void draw_algebra(Random& random, const SiteWords& words, int at, int n) {
-  const auto put = [&](int i, int j, double re, double im) {
-    words[at + 2 * (n * i + j)] = re;
-    words[at + 2 * (n * i + j) + 1] = im;
-  };
   double diagonal[most_colours] = {};
   for (int j = 1; j < n; ++j) {
     for (int i = 0; i < j; ++i) {
       const double p = gaussian(random) / 2, q = gaussian(random) / 2;
-      put(i, j, q, p);
-      put(j, i, -q, p);
+      const int before = i * (2 * n - i - 1) / 2 + j - i - 1;  // elements above the diagonal
+      words[at + n - 1 + 2 * before] = q;
+      words[at + n + 2 * before] = p;
     }
     const double d = gaussian(random) / 2 / sqrt(0.5 * j * (j + 1));
     for (int i = 0; i < j; ++i) diagonal[i] += d;
     diagonal[j] = -j * d;
   }
-  for (int i = 0; i < n; ++i) put(i, i, 0, diagonal[i]);
+  for (int i = 0; i < n - 1; ++i) words[at + i] = diagonal[i];
 }
 
 /// \param psi complex numbers of a site, as they are drawn.
@@ -98,7 +96,7 @@ QUARKSMITH_ANYWHERE void draw_site(const SiteDraws& d, int slot) {
   for (int rhs = 0; rhs < d.to.rhs; ++rhs) {
     const SiteWords words(d.to, slot, rhs);
     if (d.kind == SiteDraws::Kind::algebra) {
-      for (int mu = 0; mu < directions; ++mu) draw_algebra(random, words, 2 * d.colours * d.colours * mu, d.colours);
+      for (int mu = 0; mu < directions; ++mu) draw_algebra(random, words, (d.colours * d.colours - 1) * mu, d.colours);
       continue;
     }
     double psi[8 * most_colours];

@@ -89,8 +89,8 @@ QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
   return result;
 }
 
-/// The storage that bodies for any number of colours mean by one of three: R18 is that of all elements
-/// (generated/links).
+/// The storage that bodies for any number of colours mean by one of three: R18 is that of all elements, A8 that of
+/// momenta (generated/links).
 template <class Storage, int Colours>
 struct StorageOf {
   using type = Storage;

@@ -29,7 +29,8 @@ GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, const P
     : action_(action),
       u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
       next_(like()),
-      drift_(upload(HostGauge(gauge.lattice, gauge.colours()), domain, precision, u_.storage())) {
+      drift_(drift()) {
+  drift_.fill(0);
   if (action == FlowAction::symanzik && precision.name != "double")
     throw UsageError(fmt::format("the flow of the Symanzik action in {}; use double", precision.name));
 }
@@ -42,7 +43,7 @@ void GradientFlow::stage(double now, double before, const LinkField& last, LinkF
     GaugeLoops loops;
     loops.planes.fill(5.0 / 3);
     loops.all_rectangles(-1.0 / 12);
-    const auto z = scratch_.zero(u_.domain_pointer(), u_.colours());
+    const auto z = scratch_.zero_momenta(u_.domain_pointer(), u_.colours());
     add_gauge_force(loops, u_, scratch_, 2 * u_.colours() * now, *z);
     evaluate("kick", {*z, last, before}, {x});
     evaluate("move_links", {u_, x, 1}, {next_});
@@ -64,7 +65,7 @@ void GradientFlow::step(double epsilon) {
 }
 
 double GradientFlow::try_step(double epsilon, double tolerance) {
-  if (!kept_) kept_.emplace(Kept{like(), like(), like()});
+  if (!kept_) kept_.emplace(Kept{like(), drift(), drift()});
   auto& [start, first, second] = *kept_;
   stage(epsilon / 4, 0, drift_, first);
   std::swap(start, next_);

@@ -65,6 +65,7 @@ class GradientFlow {
   /// X = now Z(U) + before X_last, U = exp(X) U.
   void stage(double now, double before, const LinkField& last, LinkField& x);
   LinkField like() const { return {u_.domain_pointer(), u_.precision(), u_.storage()}; }
+  LinkField drift() const { return {u_.domain_pointer(), u_.precision(), algebra_storage(u_.colours())}; }
 
   FlowAction action_;
   LinkField u_, next_, drift_;

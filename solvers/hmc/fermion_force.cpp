@@ -133,7 +133,7 @@ class FermionForce::Part {
     for (auto& [field, force] : turned_) {
       const auto derivative = scratch_.field(u_.domain_pointer(), u_.colours());
       evaluate("derivative_of_force", {link(field), *force}, {*derivative});
-      evaluate("kick", {back_.by(field), *derivative, 1}, {back_.by(field)});
+      evaluate("add_matrices", {back_.by(field), *derivative, 1}, {back_.by(field)});
     }
     turned_.clear();
     const long long damped = back_.back(z_);
@@ -157,7 +157,7 @@ class FermionForce::Part {
   /// The force on links that are made, as on those of a configuration.
   LinkField& turned(int field) {
     auto& force = turned_[field];
-    if (force == nullptr) force = scratch_.zero(u_.domain_pointer(), u_.colours());
+    if (force == nullptr) force = scratch_.zero_momenta(u_.domain_pointer(), u_.colours());
     return *force;
   }
   TermField& site_term() {
@@ -192,7 +192,7 @@ class FermionForce::Part {
         continue;
       }
       apart[k]->changed();
-      evaluate("kick", {sum, *apart[k], 1}, {sum});
+      evaluate("add_matrices", {sum, *apart[k], 1}, {sum});
     }
     site_term_.reset();
   }
@@ -226,7 +226,7 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
     : links_(&links),
       smearing_(fermion.parameters().smearing),
       u_(links.store(smearing_).plain()),
-      z_(links.scratch().zero(links.domain(), u_->colours())) {
+      z_(links.scratch().zero_momenta(links.domain(), u_->colours())) {
   go_on_with(fermion);
 }
 FermionForce::~FermionForce() = default;
@@ -283,7 +283,7 @@ long long FermionForce::finish(LinkField& out, double step) {
   long long damped = 0;
   for (auto& [name, part] : parts_) damped += part->finish();
   if (smearing_.representation != Representation::fundamental) {
-    auto force = links_->scratch().zero(links_->domain(), links_->field().colours());
+    auto force = links_->scratch().zero_momenta(links_->domain(), links_->field().colours());
     take_back(*z_, smearing_.representation, *force);
     z_ = std::move(force);
   }

@@ -14,10 +14,6 @@
 namespace quarksmith {
 namespace {
 
-LinkField algebra_field(const DomainPointer& domain, int colours) {
-  return {domain, find_precision("double"), full_storage(colours)};
-}
-
 /// Largest |difference| of an element of the links, over all ranks.
 double distance(const LinkField& a, const LinkField& b) {
   const HostGauge u = download(a), v = download(b);
@@ -34,8 +30,8 @@ Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::u
          std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy,
          std::function<void()> look)
     : links_(start, domain),
-      momenta_(algebra_field(domain, start.colours())),
-      force_(algebra_field(domain, start.colours())),
+      momenta_(zero_momenta(domain, start.colours())),
+      force_(zero_momenta(domain, start.colours())),
       monomials_(std::move(monomials)),
       levels_(std::move(levels)),
       length_(length),
@@ -89,7 +85,7 @@ void Hmc::add_forces(const std::vector<int>& monomials, double step, LinkField& 
 
 std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double factor) const {
   if (factor == 1) return {std::shared_ptr<void>(), &p};
-  auto result = links_.scratch().field(links_.domain(), p.colours());
+  auto result = links_.scratch().momenta(links_.domain(), p.colours());
   evaluate("stretch_time", {p, factor}, {*result});
   return result;
 }

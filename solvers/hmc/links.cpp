@@ -1,7 +1,6 @@
 #include "solvers/hmc/links.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -26,11 +25,13 @@ const HostGauge& checked(const HostGauge& gauge, const DomainPointer& domain) {
 EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain)
     : links_(std::make_shared<const LinkField>(on_device(checked(start, domain), domain))) {}
 
-LinkField EvolvingLinks::cleared() const {
-  LinkField matrices = like(*links_);
-  matrices.fill(0);
-  return matrices;
+LinkField zero_momenta(const DomainPointer& domain, int colours) {
+  LinkField p(domain, find_precision("double"), algebra_storage(colours));
+  p.fill(0);
+  return p;
 }
+
+LinkField EvolvingLinks::cleared() const { return zero_momenta(domain(), links_->colours()); }
 
 void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {
   links_ = std::move(links);
@@ -81,23 +82,6 @@ int smeared_field(const ActionInfo& smearing) {
   const auto fields = smearing.fields;
   const auto found = std::find_if(fields.begin(), fields.end(), [](const ActionField& f) { return !f.group.empty(); });
   return static_cast<int>(found - fields.begin());
-}
-
-void require_momenta(const HostGauge& p) {
-  for (const auto& site : p.site)
-    for (const Matrix3& m : site) {
-      double size = 1, off = std::abs(m[0] + m[4] + m[8]);
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) {
-          size = std::max(size, std::abs(m[3 * r + c]));
-          off += std::abs(m[3 * r + c] + std::conj(m[3 * c + r]));
-        }
-      if (!std::isfinite(off) || off > 1e-5 * size)
-        throw BadData(
-            "a matrix of momenta is not finite, anti-Hermitian and traceless; P = i p_a T_a is expected, not a "
-            "Hermitian "
-            "one");
-    }
 }
 
 }  // namespace quarksmith

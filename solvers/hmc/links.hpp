@@ -41,7 +41,7 @@ class EvolvingLinks {
   /// What each step of smearing makes of the links before it: fields of its statement.
   const std::vector<StatementFields>& steps(const StatedSmearing& smearing) const;
 
-  /// A field of matrices that are zero.
+  /// Momenta that are zero.
   LinkField cleared() const;
   /// To work in.
   const ScratchFields& scratch() const { return scratch_; }
@@ -73,7 +73,7 @@ class EvolvingLinks {
 LinkProgram program_of(const StatedSmearing& smearing);
 int smeared_field(const ActionInfo& smearing);
 
-/// \throws BadData a matrix is not finite, or not anti-Hermitian and traceless to single precision.
-void require_momenta(const HostGauge& p);
+/// Momenta in double, or a force, that are zero.
+LinkField zero_momenta(const DomainPointer& domain, int colours);
 
 }  // namespace quarksmith

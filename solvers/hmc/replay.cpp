@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "runtime/io/hdf5_part.hpp"
 
 namespace quarksmith {
@@ -15,17 +16,6 @@ void require_finite(const std::vector<Complex64>& numbers, const std::string& pa
   for (const Complex64& z : numbers)
     if (!std::isfinite(z.real()) || !std::isfinite(z.imag()))
       throw BadData(fmt::format("{}: {} holds a number that is not finite", path, name));
-}
-
-/// |P + P^+| or |tr P| beyond rounding.
-bool in_algebra(const Matrix3& p) {
-  double size = 0, off = std::abs(p[0] + p[4] + p[8]);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      size = std::max(size, std::abs(p[3 * i + j]));
-      off = std::max(off, std::abs(p[3 * i + j] + std::conj(p[3 * j + i])));
-    }
-  return off <= 1e-10 * std::max(size, 1.0);
 }
 
 }  // namespace
@@ -56,19 +46,8 @@ std::vector<Complex64> ReplayNoise::read(const std::string& name, const std::vec
 void ReplayNoise::momenta(LinkField& p) {
   HostGauge host(p.domain().lattice());
   const std::vector<Complex64> numbers = read("/momenta", {}, {directions, 3, 3}, host.lattice);
-  communicator_.together([&] {
-    auto next = numbers.begin();
-    for (auto& site : host.site)
-      for (Matrix3& matrix : site) {
-        std::copy_n(next, 9, matrix.begin());
-        next += 9;
-        if (!in_algebra(matrix))
-          throw BadData(
-              fmt::format("{}: {}/momenta holds a matrix that is not anti-Hermitian and traceless; P = i p_a "
-                          "T_a is expected",
-                          path_, group_));
-      }
-  });
+  std::copy(numbers.begin(), numbers.end(), host.site.at(0));
+  require_algebra(host, fmt::format("{}: {}/momenta", path_, group_), communicator_);
   p = upload(host, p.domain_pointer(), p.precision(), p.storage());
 }
 

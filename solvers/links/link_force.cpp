@@ -134,7 +134,7 @@ class LinkForce::Stage {
       if (!all[0])
         all[0] = std::move(all[k]);
       else
-        evaluate("kick", {*all[0]->field, *all[k]->field, all[k]->factor / all[0]->factor}, {*all[0]->field});
+        evaluate("add_matrices", {*all[0]->field, *all[k]->field, all[k]->factor / all[0]->factor}, {*all[0]->field});
       all[k].reset();
     }
     return all[0];

@@ -9,15 +9,28 @@
 
 namespace quarksmith {
 
-/// Link fields in double with all reals, whose memory stays for the next one when the last holder lets go.
+/// Link fields in double, of matrices or momenta, whose memory stays for the next one when the last holder lets go.
 class ScratchFields {
  public:
-  /// Not initialised.
-  std::shared_ptr<LinkField> field(const DomainPointer& domain, int colours) const;
-  /// Of matrices that are zero.
-  std::shared_ptr<LinkField> zero(const DomainPointer& domain, int colours) const;
+  /// Any matrices, not initialised.
+  std::shared_ptr<LinkField> field(const DomainPointer& domain, int colours) const {
+    return stored(domain, full_storage(colours));
+  }
+  /// Those that are zero.
+  std::shared_ptr<LinkField> zero(const DomainPointer& domain, int colours) const {
+    return zeros(domain, full_storage(colours));
+  }
+  /// Momenta or a force: not initialised, and zero.
+  std::shared_ptr<LinkField> momenta(const DomainPointer& domain, int colours) const {
+    return stored(domain, algebra_storage(colours));
+  }
+  std::shared_ptr<LinkField> zero_momenta(const DomainPointer& domain, int colours) const {
+    return zeros(domain, algebra_storage(colours));
+  }
 
  private:
+  std::shared_ptr<LinkField> stored(const DomainPointer& domain, const StorageInfo& storage) const;
+  std::shared_ptr<LinkField> zeros(const DomainPointer& domain, const StorageInfo& storage) const;
   using Idle = std::vector<std::unique_ptr<LinkField>>;
   std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
 };

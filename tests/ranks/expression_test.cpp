@@ -53,7 +53,7 @@ class Call {
         const PrecisionInfo& stored = find_precision(precision.links);
         auto& f = links_.emplace_back(std::make_unique<LinkField>(
             p.kind == "scalars" ? upload(first_elements(u), domain, stored, full_storage(1))
-                                : upload(u, domain, stored, find_storage(p.kind == "links" ? kernel.links : "r18"))));
+                                : upload(u, domain, stored, p.storage(kernel))));
         add(p, *f);
       }
     }

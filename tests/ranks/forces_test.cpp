@@ -112,7 +112,7 @@ TEST(ForcesOnParts, OfFatLinksExchangeNothingBetweenTheirSteps) {
     LinkForce back(fields.program(), fields.in_double(), f.links.scratch());
     for (const int length : {1, 3}) {
       LinkField& by = back.by(fields.hops(length));
-      evaluate("kick", {by, f.matrices(4 + length), 1}, {by});
+      evaluate("add_matrices", {by, f.matrices(4 + length), 1}, {by});
     }
     return taken_back(f, back);
   };
