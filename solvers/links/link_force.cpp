@@ -212,13 +212,18 @@ class LinkForce::Stage {
   bool is_one_matrix(int field) const { return std::has_single_bit(fields_[field].slots); }
 
   void kick(const LinkLaunch& launch, const LinkField& u, const Derivative& g) {
-    if (box_z_ == nullptr) box_z_ = &around_.write(z_, true);
-    std::vector<ExpressionArgument> inputs = {u, *g.field, *box_z_};
+    const std::string operation = "force_" + std::string(launch.core);
+    const auto parameters = parameters_of(u.domain().device(), operation);
+    const bool others_beyond = std::ranges::all_of(
+        parameters, [](const auto& p) { return !p.is_field() || p.kind == "algebra" || p.reaches_beyond(); });
+    LinkField& z = others_beyond ? around_.add_to(z_) : around_.write(z_, true);
+    std::vector<ExpressionArgument> inputs = {u, *g.field, z};
     for (const ExpressionArgument& n : program_.numbers_of(launch)) inputs.push_back(n);
     inputs.emplace_back(g.factor);
     for (const ExpressionArgument& d : LinkProgram::directions_of(launch)) inputs.push_back(d);
-    const std::vector<ExpressionOutput> outputs = {*box_z_};
-    evaluate("force_" + std::string(launch.core), inputs, outputs);
+    const std::vector<ExpressionOutput> outputs = {z};
+    evaluate(operation, inputs, outputs);
+    others_beyond ? around_.added_to(z_) : around_.written(z_);
   }
 
   /// What was added to fields of other stages, to where these have it.
@@ -228,7 +233,6 @@ class LinkForce::Stage {
       total(field);
       around_.written(force_.by(field));
     }
-    if (box_z_ != nullptr) around_.written(z_);
   }
 
   LinkForce& force_;
@@ -237,7 +241,6 @@ class LinkForce::Stage {
   const LinkStage& stage_;
   Enclosure around_;
   LinkField& z_;
-  LinkField* box_z_ = nullptr;
   std::size_t left_ = 0;
   std::map<int, std::shared_ptr<LinkField>> values_;
   std::map<int, std::vector<std::optional<Derivative>>> by_;
