@@ -280,8 +280,9 @@ _STORED = {
             exact=False,
             group="U(3)",
         ),
+        algebra_of(3),
         *(all_elements(n) for n in range(1, MOST_COLOURS + 1) if n != 3),
-        *(algebra_of(n) for n in range(2, MOST_COLOURS + 1)),
+        *(algebra_of(n) for n in range(2, MOST_COLOURS + 1) if n != 3),
         Storage("c2r4", 4, _encode_su2, _decode_su2, "row a, b; then -conj b, conj a", group="SU(2)", colours=2),
     )
 }
