@@ -19,7 +19,7 @@ template <class Codec, class LinkCodec, class Storage, int S>
 struct force_plaquettes_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
-    using Links = LinkView<LinkCodec, Storage, W>;
+    using Links = TwoRows<LinkView<LinkCodec, Storage, W>, R12>;
     using Momenta = LinkView<LinkCodec, A8, W>;
     using R = Lanes<typename LinkCodec::Element, W>;
     const Site home = make_site(a, number, rhs), x = within_border(a, home);

@@ -15,7 +15,7 @@ template <class Codec, class LinkCodec, class Storage, int S>
 struct plane_staples_body : LatticeBody<LinkCodec, 0> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
-    using Links = LinkView<LinkCodec, Storage, W>;
+    using Links = TwoRows<LinkView<LinkCodec, Storage, W>, R12>;
     using Matrices = LinkView<LinkCodec, R18, W>;
     const Site home = make_site(a, number, rhs), x = within_border(a, home);
     const int mu = a.direction & 3;

@@ -25,7 +25,7 @@ _CPP_TYPES = {
     "direction": "LatticeDirection",
     "gamma": "GammaProduct",
 }
-BODY_TYPES = {
+_BODY_TYPES = {
     "Spinors": "SpinorView<Codec, S, W>",
     "Links": "LinkView<LinkCodec, Storage, W>",
     "Matrices": "LinkView<LinkCodec, R18, W>",
@@ -33,7 +33,12 @@ BODY_TYPES = {
     "Numbers": "NumberView<LinkCodec, W>",
     "R": "Lanes<typename LinkCodec::Element, W>",
 }
-"""Names that statements of a body use, and what they are there."""
+
+
+def body_types(two_rows: bool) -> list[tuple[str, str]]:
+    """Names that statements of a body use, and what they are there: links of which two rows are enough, or all."""
+    types = _BODY_TYPES | ({"Links": f"TwoRows<{_BODY_TYPES['Links']}, R12>"} if two_rows else {})
+    return list(types.items())
 
 
 def number_of_call(name: str, kind: str, where: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra.gamma import Basis
 from ..algebra.su3 import algebra_storage
 from ..cost import Cost
-from ..cpp.call import BODY_TYPES, FIELD_POOL, NUMBER_POOL, VALUES, number_of_call, typed_call
+from ..cpp.call import FIELD_POOL, NUMBER_POOL, VALUES, body_types, number_of_call, typed_call
 from ..cpp.expressions import statements_of
 from ..cpp.names import cpp_direction
 from ..cpp.text import VIEWS, Statements
@@ -325,7 +325,7 @@ class Expression(Operator):
             "formula": self.formula,
             "statements": statements_of(self.formula),
             "source": f"{shown}, line {place.line}",
-            "types": [(name, t) for name, t in BODY_TYPES.items() if re.search(rf"\b{name}\b", code)],
+            "types": [(n, t) for n, t in body_types(self.schedule.two_rows) if re.search(rf"\b{n}\b", code)],
             "has_border": bool(self.read_from),
             "numbers": numbers,
             "blocks": blocks,

@@ -34,8 +34,8 @@ from .schedule import Schedule
 
 
 def scheduled(**schedule: Any) -> Callable[[Callable[..., Any]], Expression]:
-    """Decorator: an expression with long sums of paths."""
-    return lambda function: Expression(named(function), Schedule(sparing=True, **schedule))
+    """Decorator: an expression with long sums of paths of the links of a configuration, which are in SU(3)."""
+    return lambda function: Expression(named(function), Schedule(two_rows=True, **{"sparing": True, **schedule}))
 
 
 @expression
@@ -91,13 +91,13 @@ def _sum_of_traces(loops: Iterable[Node]) -> Any:
 # same ones, then products of three.
 
 
-@expression
+@scheduled(sparing=False)
 def plane_staples(u: Links, mu: Direction, nu: Direction) -> Matrices:
     """The open paths round the plaquettes of a plane from x to x + mu, and from x to x + nu."""
     return {mu: gauge.staple(u[nu], u[mu], mu, nu), nu: gauge.staple(u[mu], u[nu], nu, mu)}
 
 
-@expression
+@scheduled(sparing=False)
 def plane_corners(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> Matrices:
     """Both paths from x to x + mu + nu, first along mu, then both to x + mu - nu."""
     back = shift(adj(u[nu]), -nu)

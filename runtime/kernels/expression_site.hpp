@@ -66,6 +66,21 @@ QUARKSMITH_OUTLINED Colour<R, N> seen_from_start(const Walk<Length>& at, const C
   return each_colour<R, N>([&](int n) { return seen_from_start(at, there.c[n]); });
 }
 
+/// Links in SU(3) of which two rows are read where all elements are stored, as Rows stores them.
+template <class Links, class Rows>
+struct TwoRows : Links {
+  static QUARKSMITH_INLINE typename Links::Value load(const Operand& f, const Place& p, int parity, int mu) {
+    if constexpr (Links::colours == 3 && Links::reals == 18) {
+      const long long half = parity * f.parity_stride;
+      const auto words = load_words<typename Links::Word, Links::lanes, Links::words / 3 * 2, directions, false,
+                                    Links::words>(f, p, half, mu);
+      return Rows::template decode<typename Links::Real>(Links::Format::template decode<Links::lanes, 12>(words).w);
+    } else {
+      return Links::load(f, p, parity, mu);
+    }
+  }
+};
+
 /// A matrix of direction mu.
 template <class Links>
 QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Site& x, int mu) {

@@ -100,6 +100,7 @@ struct StorageOf {
 template <class Codec, class Named, int W>
 struct LinkView {
   using Storage = typename StorageOf<Named, colours_of<Codec>()>::type;
+  using Format = Codec;
   static constexpr int reals = Storage::reals, words = Codec::template words<reals>, lanes = W;
   static constexpr int colours = colours_of<Storage>();
   static constexpr bool temporal = Storage::temporal;

@@ -251,10 +251,10 @@ QUARKSMITH_INLINE Words<float, W, N> summands(const Words<Word, W, N>& words) {
   return integers<W, N>(words, 1.0f);
 }
 
-/// Group number `group` of the Groups of a site, of N words each.
-template <class Word, int W, int N, int Groups, bool Streamed = false>
+/// The first N words of group number `group` of the Groups of a site, of Held words each.
+template <class Word, int W, int N, int Groups, bool Streamed = false, int Held = N>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int group) {
-  const long long first = p.block * static_cast<long long>(N * Groups) + group * N;
+  const long long first = p.block * static_cast<long long>(Held * Groups) + group * Held;
   const Word* base = static_cast<const Word*>(f.data) + shift;
   Words<Word, W, N> words;
   QUARKSMITH_UNROLL

@@ -141,18 +141,19 @@ QUARKSMITH_INLINE auto vectors_at(const void* data, const Place& p) {
   return reinterpret_cast<const P*>(static_cast<const char*>(data) + block * (site_block * (SiteBytes - Bytes))) + site;
 }
 
-/// Group number `group` of the Groups of a site, of N words each.
-template <class Word, int W, int N, int Groups, bool Streamed = false>
+/// The first N words of group number `group` of the Groups of a site, of Held words each.
+template <class Word, int W, int N, int Groups, bool Streamed = false, int Held = N>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int group) {
-  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
-  const auto* at = vectors_at<bytes, N * Groups* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
+  constexpr int bytes = vector_bytes_of<int(Held * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
+  static_assert(packets * bytes == N * int(sizeof(Word)));
+  const auto* at = vectors_at<bytes, Held * Groups* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   union {
     typename Packet<bytes>::type packet[packets];
     Words<Word, W, N> words;
   } u;
   QUARKSMITH_UNROLL
   for (int n = 0; n < packets; ++n) {
-    const auto* packet = at + (group * packets + n) * site_block;
+    const auto* packet = at + (group * (Held * int(sizeof(Word)) / bytes) + n) * site_block;
     u.packet[n] = Streamed ? load_once(packet) : *packet;
   }
   return u.words;
