@@ -83,8 +83,7 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
       throw StatusError(QUARKSMITH_BAD_DATA,
                         "the links have other phases across the last slices than those that these dynamics began with; "
                         "pass links with the same ones, or create the dynamics anew");
-    require_su3(host, "molecular dynamics");
-    d.links.restore(std::make_shared<const LinkField>(upload(host, d.links.domain(), find_precision("double"), full_storage(host.colours()))));
+    d.links.set(host);
   });
 }
 

@@ -131,13 +131,14 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
 
 bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }
 
-void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+Unitarity require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
   const Unitarity u = check_unitarity(gauge, communicator);
   if (!is_su3(u))
     throw NotSU3(
         fmt::format("{} needs SU({}) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
                     "determinant 1 (limit {:.0e}); use {} reals",
                     what, gauge.colours(), u.unitary, u.determinant, su3_limit, 2 * gauge.elements()));
+  return u;
 }
 
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {

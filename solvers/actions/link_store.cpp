@@ -84,7 +84,9 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
           upload(*gauge_, domain_, find_precision("double"), full_storage(colours())));
   }
   if (plain) return kept_->plain;
-  return std::make_shared<const LinkField>(encode_links(*kept_->plain, in, info));
+  auto encoded = std::make_shared<const LinkField>(encode_links(*kept_->plain, in, info));
+  if (high) kept_->stored = encoded;
+  return encoded;
 }
 
 void LinkStore::require_links_for(const StorageInfo& storage) const {
@@ -95,8 +97,7 @@ void LinkStore::require_links_for(const StorageInfo& storage) const {
 
 LinkDeviation LinkStore::deviation() const {
   if (find_storage(storage_).group == "any") return {};
-  if (!kept_->stored) kept_->stored = store("double");
-  return deviation_of(*kept_->stored, gauge());
+  return deviation_of(*store("double"), gauge());
 }
 
 std::shared_ptr<const LinkField> LinkStore::plain() const {

@@ -46,10 +46,11 @@ class LinkStore {
   LinkStore with(std::string_view storage) const;
   LinkStore exact() const { return with(full_storage(colours()).name); }
   int colours() const { return gauge_ != nullptr ? gauge_->colours() : kept_->plain->colours(); }
-  /// As the storage or another one says; made anew at each call, but for what is kept.
+  /// As the storage or another one says; made anew at each call, but for the last one in double, which is kept until
+  /// `release`.
   std::shared_ptr<const LinkField> store(std::string_view precision, std::string_view storage) const;
   std::shared_ptr<const LinkField> store(std::string_view precision) const { return store(precision, storage_); }
-  /// By how much the storage misses the links; collective. What is measured, in double, is kept until `release`.
+  /// By how much the storage misses the links; collective.
   LinkDeviation deviation() const;
   /// With all reals in double, kept until `release`: what site terms and other links are made from.
   std::shared_ptr<const LinkField> plain() const;

@@ -1,5 +1,6 @@
 #include "solvers/hmc/fermion_operator.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "runtime/clock.hpp"
@@ -63,8 +64,13 @@ void FermionOperator::follow(const EvolvingLinks& links) {
   if (parts_ && parts_->version == links.version()) return;
   parts_.reset();
   const LinkStore& store = links.store(parameters_.smearing);
+  // Links are in SU(N) to rounding; the third row costs less than reading it.
+  const LinkStore few = compact(store);
+  const bool built = std::ranges::any_of(links.domain()->device().kernels(), [&](const Kernel& k) {
+    return k.operation == parameters_.action.info().hopping && k.precision == "double" && k.links == few.storage();
+  });
   parts_ = std::make_unique<Parts>(
-      Parts{links.version(), store, Level(parameters_, store, find_precision("double"), rhs_), {}});
+      Parts{links.version(), store, Level(parameters_, built ? few : store, find_precision("double"), rhs_), {}});
 }
 
 const LinearOperator& FermionOperator::matrix() const { return parts_->high.matrix(); }
@@ -91,7 +97,7 @@ double FermionOperator::log_det() const {
 const Action& FermionOperator::conjugate_action(const DiracOperator& single) {
   if (conjugate_) return *conjugate_;
   const Action& action = parameters_.action;
-  const LinkStore links = compact_links();
+  const LinkStore links = compact(parts_->links);
   const auto serves = [&](const DiracOperator& other) {
     return gamma5_deviation(single.matrix(), other.matrix(), links.basis()) <= 1e-4;
   };
@@ -118,7 +124,8 @@ CycleOperators FermionOperator::cycles() {
   Parts& p = *parts_;
   const Level& iterated = p.low ? *p.low : p.high;
   const PrecisionInfo &single = find_precision("single"), &inner = iterated.matrix().precision();
-  if (&inner != &single) p.single = parameters_.action.make(compact_links(), single);
+  const LinkStore compact_links = compact(p.links);
+  if (&inner != &single) p.single = parameters_.action.make(compact_links, single);
   const Reduction form = parameters_.reduction;
   const auto of = [&](const DiracOperator& dirac, const Level& level) {
     return CycleOperator{&dirac, form == Reduction::symmetric ? level.reduced.get() : nullptr};
@@ -133,15 +140,14 @@ CycleOperators FermionOperator::cycles() {
   if (conjugate.values().text() == parameters_.action.values().text()) return all;
   FermionParameters other = parameters_;
   other.action = conjugate;
-  p.conjugate_level.emplace(other, compact_links(), inner, rhs_);
-  if (&inner != &single) p.conjugate = conjugate.make(compact_links(), single);
+  p.conjugate_level.emplace(other, compact_links, inner, rhs_);
+  if (&inner != &single) p.conjugate = conjugate.make(compact_links, single);
   all.conjugate = of(p.conjugate ? *p.conjugate : *p.conjugate_level->dirac, *p.conjugate_level);
   return all;
 }
 
-/// The present links with as few reals as there are kernels for.
-LinkStore FermionOperator::compact_links() const {
-  const LinkStore& links = parts_->links;
+/// Links with as few reals as there are kernels for and as hold them to rounding.
+LinkStore FermionOperator::compact(const LinkStore& links) const {
   return links.with(parameters_.action.default_links(compact_storage(links.colours()).name));
 }
 
@@ -153,7 +159,7 @@ FermionSolvers& FermionOperator::solvers() {
   const PrecisionInfo* inner = precisions_of(asked, 2).inner;
   if (inner != &matrix().precision()) {
     try {
-      p.low.emplace(parameters_, compact_links(), *inner, rhs_);
+      p.low.emplace(parameters_, compact(p.links), *inner, rhs_);
     } catch (const MissingKernel&) {
       if (!precision_.empty()) throw;
       precision_ = "double";

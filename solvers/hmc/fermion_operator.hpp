@@ -71,7 +71,7 @@ class FermionOperator {
   FermionSolvers& solvers();
   CycleOperators cycles();
   const Action& conjugate_action(const DiracOperator& single);
-  LinkStore compact_links() const;
+  LinkStore compact(const LinkStore& links) const;
   FermionParameters parameters_;
   std::string precision_;  ///< as FermionSolver has it, and what that means where it is empty
   int rhs_;

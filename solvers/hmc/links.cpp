@@ -11,19 +11,18 @@ namespace {
 
 LinkField like(const LinkField& u) { return {u.domain_pointer(), u.precision(), u.storage()}; }
 
-LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
-  return upload(gauge, domain, find_precision("double"), full_storage(gauge.colours()));
-}
-
-const HostGauge& checked(const HostGauge& gauge, const DomainPointer& domain) {
-  require_su3(gauge, "molecular dynamics", domain->communicator());
-  return gauge;
-}
+constexpr double rounding = 1e-12;
 
 }  // namespace
 
-EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain)
-    : links_(std::make_shared<const LinkField>(on_device(checked(start, domain), domain))) {}
+EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain) : domain_(domain) { set(start); }
+
+void EvolvingLinks::set(const HostGauge& links) {
+  const Unitarity deviation = require_su3(links, "molecular dynamics", domain_->communicator());
+  replace(std::make_shared<const LinkField>(
+      upload(links, domain_, find_precision("double"), full_storage(links.colours()))));
+  if (std::max(deviation.unitary, deviation.determinant) > rounding) reunitarise();
+}
 
 LinkField zero_momenta(const DomainPointer& domain, int colours) {
   LinkField p(domain, find_precision("double"), algebra_storage(colours));

@@ -29,11 +29,14 @@ struct StatedSmearing {
 /// Links in double with all reals, their smeared forms and other fields made of them, which are kept until they move.
 class EvolvingLinks {
  public:
-  /// \throws NotSU3 the links are not SU(3).
+  /// \throws NotSU3 the links are not SU(N).
   EvolvingLinks(const HostGauge& start, const DomainPointer& domain);
+  /// Others. Those that are in SU(N) to single precision alone become the nearest that are to rounding: forces and
+  /// operators read fewer than all reals. \throws NotSU3 they are not SU(N).
+  void set(const HostGauge& links);
 
   const LinkField& field() const { return *links_; }
-  const DomainPointer& domain() const { return links_->domain_pointer(); }
+  const DomainPointer& domain() const { return domain_; }
   /// Another number whenever the links are others.
   unsigned long long version() const { return version_; }
   /// For operators on these links, or on smeared ones.
@@ -57,6 +60,7 @@ class EvolvingLinks {
  private:
   void replace(std::shared_ptr<const LinkField> links);
 
+  DomainPointer domain_;
   std::shared_ptr<const LinkField> links_;
   unsigned long long version_ = 0;
   ScratchFields scratch_;
