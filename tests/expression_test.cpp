@@ -235,7 +235,7 @@ TEST_P(Expressions, CountTheirBytes) {
     if (p.kind == "scalars")
       bytes = 2.0 * links.word_bytes;
     else if (p.is_field() && !p.is_spinor())
-      bytes = 4.0 * find_storage(p.kind == "links" ? kernel().links : "r18").reals * links.word_bytes;
+      bytes = 4.0 * p.storage(kernel()).reals * links.word_bytes;
     once += bytes;
     twice += p.is_output() ? bytes : 2 * bytes;
   }
