@@ -268,7 +268,7 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
     remark("force", force);
     const RationalFunction heatbath =
         by_poles ? action.inverse : fit_to_error({flavours, part}, error, interval).function;
-    return {heatbath, action.function, force.function, interval};
+    return {heatbath, action.function, force.function, interval, 2 * action.error};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }

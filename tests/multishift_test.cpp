@@ -3,6 +3,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/normal.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
@@ -168,6 +170,36 @@ TEST(MultishiftSolver, SurvivesNumbersThatAreNotFinite) {
   for (const ShiftResult& r : results) EXPECT_TRUE(r.converged) << r.residual;
   ASSERT_FALSE(results[1].events.empty());
   EXPECT_NE(results[1].events[0].what.find("not finite"), std::string::npos) << results[1].events[0].what;
+}
+
+/// Against power and inverse iteration.
+TEST(MultishiftSolver, SeesTheEndsOfTheSpectrum) {
+  const support::LossySystem s;
+  const NormalOperator a(*s.exact, 1);
+  const SpinorField b = s.sources(1);
+  const Blas blas(b);
+  MultishiftSolver solver(*s.exact, *s.exact, 2);
+  EXPECT_FALSE(solver.ritz_values());
+  SpinorField x(s.domain, b.precision(), b.subset(), 2);
+  solver.solve(x, b, {0.3, 0.02}, {1e-12, 1e-12}, {});
+  const auto seen = solver.ritz_values();
+  ASSERT_TRUE(seen);
+  SpinorField v = b.like(), w = b.like();
+  const auto quotient = [&](const auto& step) {
+    v.copy_from(b);
+    for (int n = 0; n < 100; ++n) {
+      step(w, v);
+      blas.scale(1 / std::sqrt(blas.norm2(w)), w, v);
+    }
+    a.apply(w, v, Dagger::no);
+    return blas.dot(v, w).real();
+  };
+  const double largest = quotient([&](SpinorField& to, const SpinorField& from) { a.apply(to, from, Dagger::no); }),
+               least = quotient([&](SpinorField& to, const SpinorField& from) {
+                 solver.solve(to, from, {0}, {1e-6}, {});
+               });
+  EXPECT_NEAR(seen->first / least, 1, 1e-3);
+  EXPECT_NEAR(seen->second / largest, 1, 1e-3);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace quarksmith {
 namespace {
 
 /// The kernel for these arguments. The storage that a record names is that of SU(N) links: of the first argument that
-/// kernels of this name take as such, or, where there are none yet, of the first link field.
+/// kernels of this name take as such, or, where there are none yet, of the first link field that is no momenta.
 const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, const ExpressionKind& kind,
                          std::string_view basis) {
   const auto kernels = kind.domain->device().kernels();
@@ -29,7 +29,8 @@ const Kernel& kernel_for(std::string_view expression, std::span<const Expression
   const auto parameters = known == kernels.end() ? std::vector<ExpressionParameter>() : parameters_of(*known);
   for (std::size_t n = 0; n < arguments.size() && query.links.empty(); ++n)
     if (const LinkField* u = arguments[n].links();
-        u != nullptr && u->colours() > 1 && (n >= parameters.size() || parameters[n].kind == "links"))
+        u != nullptr && u->colours() > 1 &&
+        (n < parameters.size() ? parameters[n].kind == "links" : !u->storage().group.starts_with("su(")))
       query.links = u->storage().name;
   return find(kernels, query);
 }

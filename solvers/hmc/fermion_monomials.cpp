@@ -15,6 +15,8 @@ namespace {
 
 /// Between the action of fresh pseudofermions and |eta|^2, relative: ten times the largest error of a function.
 constexpr double most_unequal = 1e-3;
+/// In a difference of energies.
+constexpr double invisible = 1e-3;
 
 /// Noise for the vectors of an operator.
 SpinorField drawn(Noise& noise, const std::string& name, int number, const FermionOperator& a, int fields = 1) {
@@ -46,7 +48,8 @@ void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& lin
     operator_.follow(links);
     earlier_.forget();
     operator_.forget();
-    draw(noise, number, links);
+    const double eta = draw(noise, number, links);
+    drawn_ = {links.version(), eta};
   });
 }
 
@@ -63,7 +66,8 @@ double FermionMonomial::action(const EvolvingLinks& links) {
   double s = 0;
   recorded([&] {
     operator_.follow(links);
-    s = value(links);
+    const auto eta = KernelRehearsal::under_way() ? std::nullopt : noise_on(links);
+    s = (eta && miss() * *eta <= invisible ? *eta : norm2(links)) + determinants(links);
   });
   return s;
 }
@@ -93,16 +97,21 @@ void FermionMonomial::take_back(FermionForce& sum, double step, LinkField& out) 
   recorded([&] { work_.damped += sum.finish(out, step); });
 }
 
-void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+double TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
   const SpinorField eta = drawn(noise, name(), number, operator_);
   phi_.emplace(eta.like());
   operator_.matrix().apply(*phi_, eta, Dagger::yes);
+  return Blas(eta).norm2(eta);
 }
 
-double TwoFlavourMonomial::value(const EvolvingLinks&) {
+double TwoFlavourMonomial::norm2(const EvolvingLinks&) {
   SpinorField y = phi_->like();
   operator_.solve_adjoint(y, *phi_, term_.tol_action, solves_);
-  return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
+  return Blas(y).norm2(y);
+}
+
+double TwoFlavourMonomial::determinants(const EvolvingLinks&) {
+  return term_.log_det ? -2 * operator_.log_det() : 0;
 }
 
 void TwoFlavourMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
@@ -112,21 +121,28 @@ void TwoFlavourMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   if (term_.log_det) sum.add_log_det(2);
 }
 
-void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
+double RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
   denominator_.follow(links);
   const SpinorField eta = drawn(noise, name(), number, operator_);
   SpinorField b = eta.like();
   operator_.matrix().apply(b, eta, Dagger::yes);
   phi_.emplace(eta.like());
   denominator_.solve_adjoint(*phi_, b, term_.tol_action, solves_);
+  return Blas(eta).norm2(eta);
 }
 
-double RatioMonomial::value(const EvolvingLinks& links) {
+double RatioMonomial::norm2(const EvolvingLinks& links) {
   denominator_.follow(links);
   SpinorField b = phi_->like(), y = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
   operator_.solve_adjoint(y, b, term_.tol_action, solves_);
-  return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
+  return Blas(y).norm2(y);
+}
+
+double RatioMonomial::determinants(const EvolvingLinks& links) {
+  if (!term_.log_det) return 0;
+  denominator_.follow(links);
+  return -2 * (operator_.log_det() - denominator_.log_det());
 }
 
 void RatioMonomial::add_force(const EvolvingLinks& links, FermionForce& sum) {
@@ -150,61 +166,49 @@ void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const 
   for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.columns(int(k), 1), 1, out);
 }
 
-void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
+double RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
   const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
   phi_.emplace(eta.like());
-  if (functions_.range) require_covered(eta.columns(0, 1));
-  drawn_ = {links.version(), 0};
+  double sum = 0;
   for (int n = 0; n < fields_; ++n) {
-    SpinorField phi = phi_->columns(n, 1), noise = eta.columns(n, 1);
-    apply(functions_.heatbath, phi, noise, term_.tol_action);
-    drawn_.second += Blas(noise).norm2(noise);
+    SpinorField phi = phi_->columns(n, 1), one = eta.columns(n, 1);
+    apply(functions_.heatbath, phi, one, term_.tol_action);
+    if (functions_.range) require_covered();
+    sum += Blas(one).norm2(one);
   }
+  return sum;
 }
 
-/// Looks for the extreme eigenvalues of A by power and inverse iteration: Rayleigh quotients are within the spectrum.
-void RationalMonomial::require_covered(const SpinorField& start) {
-  constexpr int powers = 30, inverses = 4;
-  constexpr double tolerance = 1e-4;
-  const Blas blas(start);
-  SpinorField x = start.like(), y = start.like(), z = start.like();
-  const auto normal = [&](SpinorField& out, const SpinorField& in) {
-    operator_.matrix().apply(operator_.is_squared() ? out : z, in, Dagger::no);
-    if (!operator_.is_squared()) operator_.matrix().apply(out, z, Dagger::yes);
-  };
-  const auto quotient = [&](int steps, const auto& step) {
-    x.copy_from(start);
-    for (int n = 0; n < steps; ++n) {
-      step(y, x);
-      blas.scale(1 / std::sqrt(blas.norm2(y)), y, x);
-    }
-    normal(y, x);
-    return blas.dot(x, y).real();
-  };
-  const double largest = quotient(powers, normal), least = quotient(inverses, [&](SpinorField& out, const auto& in) {
-                                                     out.fill(0);
-                                                     operator_.solve_normal(out, in, tolerance, solves_);
-                                                   });
-  if (KernelRehearsal::under_way()) return;
-  if (least < functions_.range->lower || largest > functions_.range->upper)
+void RationalMonomial::require_covered() const {
+  const auto seen = operator_.ritz_values();
+  if (!seen) return;
+  const auto& [least, largest] = *seen;
+  const double rounding = 3e-7 * largest;  // of single precision
+  if (least + rounding < functions_.range->lower || largest - rounding > functions_.range->upper)
     throw Error(fmt::format("M^+ M has eigenvalues from {:.4g} to {:.4g}, but range = [{}, {}]; widen it", least,
                             largest, functions_.range->lower, functions_.range->upper));
 }
 
-double RationalMonomial::value(const EvolvingLinks& links) {
+double RationalMonomial::miss() const { return functions_.range ? term_.tol_action + functions_.error : 1; }
+
+double RationalMonomial::norm2(const EvolvingLinks& links) {
   double sum = 0;
   SpinorField y = operator_.field();
   for (int n = 0; n < fields_; ++n) {
     apply(functions_.action, y, phi_->columns(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }
-  if (const auto& [version, eta] = drawn_;
-      version == links.version() && !KernelRehearsal::under_way() && !(std::abs(sum - eta) <= most_unequal * eta))
+  const auto eta = KernelRehearsal::under_way() ? std::nullopt : noise_on(links);
+  if (eta && !(std::abs(sum - *eta) <= most_unequal * *eta))
     throw Error(
         fmt::format("its heat bath is not the inverse of its action: noise with |eta|^2 = {:.6g} gave pseudofermions "
                     "with the action {:.6g}; give functions whose product is 1 on the eigenvalues of M^+ M",
-                    eta, sum));
-  return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
+                    *eta, sum));
+  return sum;
+}
+
+double RationalMonomial::determinants(const EvolvingLinks&) {
+  return term_.log_det ? -flavours_ * operator_.log_det() : 0;
 }
 
 void RationalMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
@@ -228,7 +232,7 @@ void RationalMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   if (term_.log_det) sum.add_log_det(flavours_);
 }
 
-double LogDetMonomial::value(const EvolvingLinks&) {
+double LogDetMonomial::determinants(const EvolvingLinks&) {
   double sum = 0;
   if (sites_ != Subset::odd) sum -= flavours_ * operator_.log_det(Parity::even);
   if (sites_ != Subset::even) sum -= flavours_ * operator_.log_det(Parity::odd);

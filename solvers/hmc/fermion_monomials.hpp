@@ -48,9 +48,18 @@ class FermionMonomial : public Monomial {
   void take_back(FermionForce& sum, double step, LinkField& out);
 
  protected:
-  /// The pseudofermions of the noise; the operators follow the links.
-  virtual void draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
-  virtual double value(const EvolvingLinks& links) = 0;
+  /// The pseudofermions of the noise, whose |eta|^2 is returned: their action on these links. The operators follow the
+  /// links.
+  virtual double draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
+  /// The action of pseudofermions, and that of exact determinants.
+  virtual double norm2(const EvolvingLinks& links) = 0;
+  virtual double determinants(const EvolvingLinks& links) = 0;
+  /// By how much norm2 of what was drawn may miss |eta|^2, relative.
+  virtual double miss() const { return term_.tol_action; }
+  /// |eta|^2 of pseudofermions that were drawn on these links.
+  std::optional<double> noise_on(const EvolvingLinks& links) const {
+    return drawn_ && drawn_->first == links.version() ? std::optional(drawn_->second) : std::nullopt;
+  }
   /// Adds its force; the sum has gone on with its operator.
   virtual void add_force(const EvolvingLinks& links, FermionForce& sum) = 0;
   /// x = (M^+ M)^-1 b and y = M x for a force.
@@ -64,6 +73,8 @@ class FermionMonomial : public Monomial {
   template <class Work>
   void recorded(const Work& work);
   ChronologicalGuess earlier_;
+  /// The version of the links at the last heat bath, and |eta|^2.
+  std::optional<std::pair<unsigned long long, double>> drawn_;
 };
 
 /// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
@@ -72,8 +83,9 @@ class TwoFlavourMonomial final : public FermionMonomial {
   using FermionMonomial::FermionMonomial;
 
  private:
-  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
-  double value(const EvolvingLinks& links) override;
+  double draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double norm2(const EvolvingLinks& links) override;
+  double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   std::optional<SpinorField> phi_;
 };
@@ -90,8 +102,9 @@ class RatioMonomial final : public FermionMonomial {
     if (solver.method->cycle_fields > 0) solver.method = Method::automatic;
     return solver;
   }
-  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
-  double value(const EvolvingLinks& links) override;
+  double draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double norm2(const EvolvingLinks& links) override;
+  double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   FermionOperator denominator_;
   std::optional<SpinorField> phi_;
@@ -103,6 +116,7 @@ struct RationalFunctions {
   RationalFunction heatbath, action, force;
   /// Of the eigenvalues of A for which they hold; empty if they were given and nothing is known of one.
   std::optional<Interval> range = std::nullopt;
+  double error = 0;  ///< of heatbath and action there, relative, both together
 };
 
 class RationalMonomial final : public FermionMonomial {
@@ -115,10 +129,13 @@ class RationalMonomial final : public FermionMonomial {
         flavours_(flavours) {}
 
  private:
-  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
-  double value(const EvolvingLinks& links) override;
+  double draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double norm2(const EvolvingLinks& links) override;
+  double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
-  void require_covered(const SpinorField& start);
+  double miss() const override;
+  /// By what the last solve saw of the spectrum. \throws Error it reaches beyond the range.
+  void require_covered() const;
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
 
@@ -126,8 +143,6 @@ class RationalMonomial final : public FermionMonomial {
   int fields_;
   double flavours_;
   std::optional<SpinorField> phi_;  // a right-hand side each
-  /// |eta|^2 of the last heat bath and the version of the links at it.
-  std::pair<unsigned long long, double> drawn_{};
 };
 
 /// S = -flavours log |det T| on some sites.
@@ -137,8 +152,9 @@ class LogDetMonomial final : public FermionMonomial {
       : FermionMonomial(std::move(name), term), flavours_(flavours), sites_(sites) {}
 
  private:
-  void draw(Noise&, int, const EvolvingLinks&) override {}
-  double value(const EvolvingLinks& links) override;
+  double draw(Noise&, int, const EvolvingLinks&) override { return 0; }
+  double norm2(const EvolvingLinks&) override { return 0; }
+  double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   double flavours_;
   Subset sites_;

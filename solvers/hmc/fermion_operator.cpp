@@ -193,4 +193,6 @@ void FermionOperator::solve_shifted(SpinorField& x, const SpinorField& b, const 
   timed(work, [&](FermionSolvers& s) { s.solve_shifted(x, b, shifts, tolerance, work); });
 }
 
+std::optional<std::pair<double, double>> FermionOperator::ritz_values() const { return solvers_->ritz_values(); }
+
 }  // namespace quarksmith

@@ -62,6 +62,8 @@ class FermionOperator {
   /// x_k = (M^+ M + shift_k)^-1 b
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
                      SolveWork& work);
+  /// See FermionSolvers.
+  std::optional<std::pair<double, double>> ritz_values() const;
 
  private:
   struct Level;

@@ -90,6 +90,10 @@ class FermionSolvers {
   /// x_k = (M^+ M + shift_k)^-1 b; without a guess.
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
                      SolveWork& work);
+  /// What the last of these saw of the spectrum of M^+ M (MultishiftSolver::ritz_values).
+  std::optional<std::pair<double, double>> ritz_values() const {
+    return multishift_ ? multishift_->ritz_values() : std::nullopt;
+  }
 
  private:
   enum class System { plain, adjoint, normal };

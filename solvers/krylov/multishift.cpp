@@ -1,5 +1,6 @@
 #include "solvers/krylov/multishift.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,6 +66,8 @@ std::vector<ShiftResult> MultishiftSolver::solve(SpinorField& x, const SpinorFie
   std::iota(order_.begin(), order_.end(), 0);
   std::stable_sort(order_.begin(), order_.end(), [&](int i, int j) { return shifts[i] < shifts[j]; });
   results_.assign(count, {});
+  alpha_.clear();
+  beta_.clear();
   if (KernelRehearsal::under_way()) {  // its numbers would never converge
     SpinorField one = x.columns(0, 1);
     convert_(b, r_);
@@ -139,6 +142,10 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
     waited += now() - asked;
     scalars_.assign(snapshot, shifts);
     ++seen;
+    if (scalars_.get(0, "iterations").real() > results_[order_[0]].iterations) {
+      alpha_.push_back(scalars_.get(0, "base_alpha").real());
+      beta_.push_back(scalars_.get(0, "base_beta").real());
+    }
     double largest = 0;
     for (int s = 0; s < shifts; ++s) {
       ShiftResult& result = results_[order_[s]];
@@ -168,6 +175,24 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   while (seen < launched) observe();
   seconds_ += now() - start;
   host_seconds_ += now() - start - waited;
+}
+
+/// The matrix of Lanczos has the elements 1/alpha_j + beta_(j-1)/alpha_(j-1) and beside them sqrt(beta_j)/alpha_j
+/// (Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, section 6.7.3).
+std::optional<std::pair<double, double>> MultishiftSolver::ritz_values() const {
+  const auto n = static_cast<Eigen::Index>(alpha_.size());
+  if (n == 0) return std::nullopt;
+  Eigen::VectorXd diagonal(n), beside(n - 1);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    diagonal[j] = 1 / alpha_[j] + (j > 0 ? beta_[j - 1] / alpha_[j - 1] : 0);
+    if (j + 1 < n) beside[j] = std::sqrt(beta_[j]) / alpha_[j];
+  }
+  if (!diagonal.allFinite() || !beside.allFinite()) return std::nullopt;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  const Eigen::VectorXd& values =
+      solver.computeFromTridiagonal(diagonal, beside, Eigen::EigenvaluesOnly).eigenvalues();
+  const double shift = scalars_.get(0, "base_sigma").real();
+  return std::pair(values[0] - shift, values[n - 1] - shift);
 }
 
 /// Hands over x_k with what the last iteration has left to the next.

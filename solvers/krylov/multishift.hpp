@@ -2,6 +2,9 @@
 /// Conjugate gradients for many shifts at the cost of one Krylov space.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/converter.hpp"
 #include "solvers/krylov/normal.hpp"
@@ -43,6 +46,9 @@ class MultishiftSolver {
   std::vector<ShiftResult> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                                  const std::vector<double>& tolerances, const SolverOptions& options);
   int capacity() const { return capacity_; }
+  /// The smallest and the largest Ritz value of A^+ A in the common space of the last solve: but for rounding they are
+  /// within the spectrum. None if there was no iteration.
+  std::optional<std::pair<double, double>> ritz_values() const;
   /// See KrylovBatch::operators_changed.
   void operators_changed() { refinement_.operators_changed(); }
   /// Seconds of the iterations so far, and of them those in which the host was busy.
@@ -72,6 +78,7 @@ class MultishiftSolver {
   Converter convert_;
   std::vector<int> order_;  // shifts from the smallest up
   std::vector<ShiftResult> results_;
+  std::vector<double> alpha_, beta_;  // of the common space
   double seconds_ = 0, host_seconds_ = 0;
 };
 

@@ -121,7 +121,14 @@ def test_momenta_are_drawn_moved_along_and_seen(qs, tmp_path):
     turn = np.einsum("...ab,...b,...cb->...ac", vectors, np.exp(0.1j * values), vectors.conj())
     assert np.allclose(u.moved(p, 0.1).lexicographic(), turn @ u.lexicographic(), rtol=0, atol=1e-13)
     view = np.asarray(p)
-    assert view.ctypes.data == np.from_dlpack(p).ctypes.data and view.shape == np.asarray(u).shape
+    assert view.ctypes.data == np.from_dlpack(p).ctypes.data and view.ndim == np.asarray(u).ndim - 1
+    sites = p.sites()  # parity, block, lane; the memory: parity, block, mu, 4, 2, lane
+    at = tuple(np.argwhere(sites == 77)[0])
+    flat = m.reshape(-1, 4, 3, 3)[77]
+    stored = view[at[0], at[1], :, :, :, at[2]].reshape(4, 8)
+    above = np.stack([flat[:, 0, 1], flat[:, 0, 2], flat[:, 1, 2]], -1)
+    assert np.allclose(stored[:, :2], np.stack([flat[:, 0, 0].imag, flat[:, 1, 1].imag], -1))
+    assert np.allclose(stored[:, 2:], np.stack([above.real, above.imag], -1).reshape(4, 6))
     p.assign(2 * m)
     assert np.allclose(p.lexicographic(), 2 * m)
     with pytest.raises(qs.BadData, match="anti-Hermitian and traceless"):
