@@ -16,12 +16,13 @@ constexpr double most_drift = 2;  ///< of the true residual over that of the rec
 /// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
 /// in double on thermalised links, but in quarter precision. Light quarks need more of them where half goes on for
 /// longer; where a few iterations win a digit, replacements cost as much as these. \param rate of |residual|^2 in an
-/// iteration; 0: not known yet.
-double default_delta(const PrecisionInfo& p, double error, Updates updates, double rate) {
+/// iteration. \param replacements so far: the first digits may be the fastest.
+double default_delta(const PrecisionInfo& p, double error, Updates updates, double rate, int replacements) {
   constexpr double fast = 0.7;
   if (updates == Updates::defect) return std::clamp(2000 * error, 1e-5, 0.3);
   if (p.bits < 16 || p.bits >= 24) return p.bits < 16 ? 0.3 : 0.01;
-  return rate == 0 ? 0.05 : rate < fast ? 0.002 : 0.1;
+  if (replacements == 0) return 0.05;
+  return rate >= fast ? 0.1 : replacements == 1 ? 0.02 : 0.002;
 }
 
 }  // namespace
@@ -177,8 +178,9 @@ void KrylovBatch::arm(const Task& task, int position) {
   const double target = (other_norm ? 0.8 : 0.95) * c.tolerance / c.measured;
   const bool falls = !uniform_ && updates != Updates::replacement;
   const double epsilon = !uniform_ && updates == Updates::replacement ? error_ : 0;
-  const double asked = task.options->delta, rate = c.seen > 0 ? c.rate : 0;
-  const double delta = asked > 0 ? asked : default_delta(inner_->precision(), error_, updates, rate);
+  const double asked = task.options->delta;
+  const double delta =
+      asked > 0 ? asked : default_delta(inner_->precision(), error_, updates, c.rate, c.result.replacements);
   scalars_.set(position, "active", c.done ? 0 : 1);
   scalars_.set(position, "status", 0);
   scalars_.set(position, "target", target * target * c.rr);
