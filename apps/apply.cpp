@@ -148,8 +148,8 @@ class Call {
       else if (!value.empty())
         u = open_gauge(value, o_.lattice, o_.common).gauge;
       if (p.kind == "algebra" && value.empty()) u.site.clear();
-      give(p,
-           links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), p.storage(kernel_))));
+      give(p, links_.emplace_back(
+                  upload(u, domain_, find_precision(find_precision(kernel_.precision).links), p.storage(kernel_))));
     }
   }
   template <class Field>

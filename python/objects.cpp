@@ -136,7 +136,8 @@ MemoryView view_of(const LinkField& u) {
   const int n = u.colours();
   const bool all = &u.storage() == &full_storage(n);
   return {u.operand().data,
-          all ? shape_of(order_of(u), {}, {directions, n, n}) : shape_of(order_of(u), {}, {directions, u.storage().reals / 2}),
+          all ? shape_of(order_of(u), {}, {directions, n, n})
+              : shape_of(order_of(u), {}, {directions, u.storage().reals / 2}),
           &u.domain().device()};
 }
 
@@ -217,9 +218,7 @@ void write(MomentumObject& object, const Complex64* from) {
   p.changed();
 }
 
-MomentumObject make_momenta(const DomainPointer& domain) {
-  return {zero_momenta(domain, 3)};
-}
+MomentumObject make_momenta(const DomainPointer& domain) { return {zero_momenta(domain, 3)}; }
 
 MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory) {
   if (trajectory >= GaussianNoise::most_trajectories)

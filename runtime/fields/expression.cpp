@@ -16,8 +16,8 @@ namespace {
 
 /// The kernel for these arguments. The storage that a record names is that of SU(N) links: of the first argument that
 /// kernels of this name take as such, or, where there are none yet, of the first link field that is no momenta.
-const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, const ExpressionKind& kind,
-                         std::string_view basis) {
+const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments,
+                         const ExpressionKind& kind, std::string_view basis) {
   const auto kernels = kind.domain->device().kernels();
   KernelQuery query{.operation = expression,
                     .precision = kind.precision,
@@ -142,7 +142,8 @@ std::optional<SiteSums> launched(std::string_view expression, std::span<const Ex
     throw UsageError(fmt::format("{} writes {} fields, {} were given as outputs", expression, written, outputs.size()));
   const bool is_boxed = kind.part != nullptr;
   const BorderedPart* part = is_boxed ? kind.part : home->bordered(depth_of(parameters), element_bytes, expression);
-  const auto fields = part != nullptr && !is_boxed ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
+  const auto fields =
+      part != nullptr && !is_boxed ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
   // What holds the results for as long as the kernel runs: nothing, if they are written where they belong.
   const BorderedPart* box = part != nullptr && !part->keeps_sites_at_home() ? part : nullptr;
   std::optional<SiteSums> sums;

@@ -94,7 +94,8 @@ int flavours_of(std::span<const ExpressionParameter> parameters) {
 }
 
 /// Why an argument does not serve; empty if it does.
-std::string objection(const ExpressionParameter& p, const ExpressionArgument& a, const Kernel& k, const ExpressionKind& kind) {
+std::string objection(const ExpressionParameter& p, const ExpressionArgument& a, const Kernel& k,
+                      const ExpressionKind& kind) {
   if (p.is_number()) {
     if (!a.is_number()) return "it must be a number";
     return p.kind == "real" && a.number().imag() != 0 ? "it must be real" : "";

@@ -171,9 +171,10 @@ void require_algebra(const HostGauge& matrices, std::string_view what, Communica
     }
   communicator.together([&] {
     if (flawed)
-      throw BadData(fmt::format("{}: a matrix is not finite, anti-Hermitian and traceless; P = i p_a T_a is expected, "
-                                "not a Hermitian one",
-                                what));
+      throw BadData(
+          fmt::format("{}: a matrix is not finite, anti-Hermitian and traceless; P = i p_a T_a is expected, "
+                      "not a Hermitian one",
+                      what));
   });
 }
 

@@ -25,7 +25,8 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *
 /// Whether links that deviate so much count as SU(N): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
 /// By how much links deviate. \throws NotSU3 a link is farther from SU(N) than that; `what` needs SU(N) links.
-Unitarity require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
+Unitarity require_su3(const HostGauge& gauge, std::string_view what,
+                      Communicator& communicator = *Communicator::self());
 /// \throws NotSU3 a link is farther from unitary than that.
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// \throws BadData a matrix is not finite, or not anti-Hermitian and traceless to single precision; the message begins

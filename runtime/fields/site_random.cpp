@@ -60,8 +60,8 @@ const Memory& Domain::site_numbers(int lanes) const {
 void draw_momenta(LinkField& p, const RandomState& state) {
   require_double(p.precision());
   if (&p.storage() != &algebra_storage(p.colours()))
-    throw UsageError(fmt::format("momenta are drawn into storage {}, not {}", algebra_storage(p.colours()).name,
-                                 p.storage().name));
+    throw UsageError(
+        fmt::format("momenta are drawn into storage {}, not {}", algebra_storage(p.colours()).name, p.storage().name));
   SiteDraws draws;
   draws.to = stored_sites(p);
   draws.random = state;

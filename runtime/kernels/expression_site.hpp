@@ -72,8 +72,9 @@ struct TwoRows : Links {
   static QUARKSMITH_INLINE typename Links::Value load(const Operand& f, const Place& p, int parity, int mu) {
     if constexpr (Links::colours == 3 && Links::reals == 18) {
       const long long half = parity * f.parity_stride;
-      const auto words = load_words<typename Links::Word, Links::lanes, Links::words / 3 * 2, directions, false,
-                                    Links::words>(f, p, half, mu);
+      const auto words =
+          load_words<typename Links::Word, Links::lanes, Links::words / 3 * 2, directions, false, Links::words>(
+              f, p, half, mu);
       return Rows::template decode<typename Links::Real>(Links::Format::template decode<Links::lanes, 12>(words).w);
     } else {
       return Links::load(f, p, parity, mu);

@@ -110,9 +110,7 @@ double TwoFlavourMonomial::norm2(const EvolvingLinks&) {
   return Blas(y).norm2(y);
 }
 
-double TwoFlavourMonomial::determinants(const EvolvingLinks&) {
-  return term_.log_det ? -2 * operator_.log_det() : 0;
-}
+double TwoFlavourMonomial::determinants(const EvolvingLinks&) { return term_.log_det ? -2 * operator_.log_det() : 0; }
 
 void TwoFlavourMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   SpinorField x = phi_->like(), y = phi_->like();

@@ -189,8 +189,7 @@ std::optional<std::pair<double, double>> MultishiftSolver::ritz_values() const {
   }
   if (!diagonal.allFinite() || !beside.allFinite()) return std::nullopt;
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  const Eigen::VectorXd& values =
-      solver.computeFromTridiagonal(diagonal, beside, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::VectorXd& values = solver.computeFromTridiagonal(diagonal, beside, Eigen::EigenvaluesOnly).eigenvalues();
   const double shift = scalars_.get(0, "base_sigma").real();
   return std::pair(values[0] - shift, values[n - 1] - shift);
 }

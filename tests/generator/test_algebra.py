@@ -104,7 +104,9 @@ def random_elements(storage, count: int, seed: int) -> np.ndarray:
     links = random_links(count, seed, storage.colours)
     if storage.group.startswith("su("):
         parts = links - links.conj().transpose(0, 2, 1)
-        return (parts - np.trace(parts, axis1=1, axis2=2)[:, None, None] * np.eye(storage.colours) / storage.colours) / 2
+        return (
+            parts - np.trace(parts, axis1=1, axis2=2)[:, None, None] * np.eye(storage.colours) / storage.colours
+        ) / 2
     phases = np.exp(1j * np.random.default_rng(seed).uniform(-np.pi, np.pi, count))
     return links if storage.group.startswith("SU(") else phases[:, None, None] * links
 

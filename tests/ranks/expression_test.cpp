@@ -51,9 +51,9 @@ class Call {
       } else {
         const HostGauge& u = drawn(domain->lattice(), int(n) + 1, p.kind == "algebra");
         const PrecisionInfo& stored = find_precision(precision.links);
-        auto& f = links_.emplace_back(std::make_unique<LinkField>(
-            p.kind == "scalars" ? upload(first_elements(u), domain, stored, full_storage(1))
-                                : upload(u, domain, stored, p.storage(kernel))));
+        auto& f = links_.emplace_back(
+            std::make_unique<LinkField>(p.kind == "scalars" ? upload(first_elements(u), domain, stored, full_storage(1))
+                                                            : upload(u, domain, stored, p.storage(kernel))));
         add(p, *f);
       }
     }
@@ -212,8 +212,8 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
   }
 }
 
-/// On processors what expressions write stays in the box where the next ones read it; it comes home when it is asked for
-/// there, or by an expression that reads farther.
+/// On processors what expressions write stays in the box where the next ones read it; it comes home when it is asked
+/// for there, or by an expression that reads farther.
 TEST(ExpressionsOfParts, WrittenLinksComeHomeWhenTheyAreAskedFor) {
   constexpr Coordinates extent = {4, 8, 4, 8};
   const auto three_steps = [&](const Lattice& lattice, long long& copies) {
