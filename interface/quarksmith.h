@@ -267,14 +267,16 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
 
 /* --- molecular dynamics: docs/forces.md --------------------------------------------------------------------------- */
 /** Links U of a gauge field and momenta P = 0, in double on the device. H = sum -tr P^2 + S, U' = exp(step P) U. The
- * links must be SU(3); phases that were found in them stay those of the quarks. */
+ * links must be SU(3); those that are so to single precision alone become the nearest that are to rounding. Phases that
+ * were found in them stay those of the quarks. */
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics);
 /** Copies links from the caller's arrays or into them; they must have the phases of the first ones. */
 quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
                                                 const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
                                                 const quarksmith_link_format* format);
-/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. */
+/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. What is not
+ * anti-Hermitian and traceless of them, to single precision, is lost. */
 quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
                                                   const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,

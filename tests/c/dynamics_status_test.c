@@ -154,7 +154,7 @@ static void check_arguments(set* s) {
   number* nothing = calloc((size_t)(36 * s->l.sites), sizeof *nothing);
   nothing[77] = NAN;
   refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){nothing}, &s->links), QUARKSMITH_BAD_DATA,
-          "a matrix of momenta", "P = i p_a T_a");
+          "momenta: a matrix", "P = i p_a T_a");
   free(nothing);
   /* A sign in time that the first links did not have. */
   number* turned = malloc(sizeof *turned * (size_t)(36 * s->l.sites));
