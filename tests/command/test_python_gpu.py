@@ -99,6 +99,8 @@ def norms_by_site(memory, field, device):
 def norms_by_site_of(field):
     """The same from the lexicographic numbers."""
     numbers = field.lexicographic()
+    if type(field).__name__ == "Momenta":  # the first two of the diagonal, and what is above it
+        numbers = numbers * np.array([[1, 1, 1], [0, 1, 1], [0, 0, 0]])
     first = 1 if hasattr(field, "rhs") else 0
     sums = (abs(numbers) ** 2).sum(axis=(*range(first), *range(first + 4, numbers.ndim)))
     sites = field.sites()
