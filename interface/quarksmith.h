@@ -275,8 +275,8 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                                                 const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
                                                 const quarksmith_link_format* format);
-/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. What is not
- * anti-Hermitian and traceless of them, to single precision, is lost. */
+/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. What is
+ * not anti-Hermitian and traceless of them, to single precision, is lost. */
 quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
                                                   const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
