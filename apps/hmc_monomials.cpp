@@ -266,9 +266,9 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
                                        : fit_to_error(of_force, force_error, interval);
     remark("action and heat bath", action);
     remark("force", force);
-    const RationalFunction heatbath =
-        by_poles ? action.inverse : fit_to_error({flavours, part}, error, interval).function;
-    return {heatbath, action.function, force.function, interval, 2 * action.error};
+    if (by_poles) return {action.inverse, action.function, force.function, interval, 2 * action.error};
+    const RationalFit heatbath = fit_to_error({flavours, part}, error, interval);
+    return {heatbath.function, action.function, force.function, interval, action.error + heatbath.error};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }

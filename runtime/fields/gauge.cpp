@@ -150,7 +150,7 @@ void require_u3(const HostGauge& gauge, std::string_view what, Communicator& com
                     what, deviation, su3_limit, 2 * gauge.elements()));
 }
 
-void require_algebra(const HostGauge& matrices, std::string_view what, Communicator& communicator) {
+void require_algebra(const HostGauge& matrices, std::string_view what, Communicator& communicator, double limit) {
   const int n = matrices.colours();
   bool flawed = false;
 #pragma omp parallel for schedule(static) reduction(|| : flawed)
@@ -167,7 +167,7 @@ void require_algebra(const HostGauge& matrices, std::string_view what, Communica
         }
       }
       off += std::abs(trace);
-      flawed = flawed || !std::isfinite(off) || off > 1e-5 * size;
+      flawed = flawed || !std::isfinite(off) || off > limit * size;
     }
   communicator.together([&] {
     if (flawed)

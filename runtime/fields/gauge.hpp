@@ -29,10 +29,10 @@ Unitarity require_su3(const HostGauge& gauge, std::string_view what,
                       Communicator& communicator = *Communicator::self());
 /// \throws NotSU3 a link is farther from unitary than that.
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
-/// \throws BadData a matrix is not finite, or not anti-Hermitian and traceless to single precision; the message begins
-/// with `what`.
+/// \throws BadData a matrix is not finite, or farther than `limit`, relative, from anti-Hermitian and traceless; the
+/// message begins with `what`.
 void require_algebra(const HostGauge& matrices, std::string_view what,
-                     Communicator& communicator = *Communicator::self());
+                     Communicator& communicator = *Communicator::self(), double limit = 1e-5);
 /// The link storage for callers that ask for none: of those that lose no more than rounding the one with fewest reals,
 /// r12 for three colours, or that of all reals if the links are not SU(N). \throws BadData as check_unitarity.
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());

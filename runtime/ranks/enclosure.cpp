@@ -24,11 +24,11 @@ LinkField& Enclosure::write(LinkField& links, bool keep) const {
 }
 
 LinkField& Enclosure::add_to(LinkField& links) const {
-  return links.domain().device().asynchronous() ? links : write(links, true);
+  return part_ == nullptr || part_->keeps_sites_at_home() ? links : write(links, true);
 }
 
 void Enclosure::added_to(LinkField& links) const {
-  if (!links.domain().device().asynchronous()) written(links);
+  if (part_ != nullptr && !part_->keeps_sites_at_home()) written(links);
 }
 
 void Enclosure::cut(const LinkField& from, LinkField& links) const {

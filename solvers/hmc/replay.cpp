@@ -47,7 +47,7 @@ void ReplayNoise::momenta(LinkField& p) {
   HostGauge host(p.domain().lattice());
   const std::vector<Complex64> numbers = read("/momenta", {}, {directions, 3, 3}, host.lattice);
   std::copy(numbers.begin(), numbers.end(), host.site.at(0));
-  require_algebra(host, fmt::format("{}: {}/momenta", path_, group_), communicator_);
+  require_algebra(host, fmt::format("{}: {}/momenta", path_, group_), communicator_, 1e-10);
   p = upload(host, p.domain_pointer(), p.precision(), p.storage());
 }
 
