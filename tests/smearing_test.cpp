@@ -95,8 +95,8 @@ TEST_P(Smearing, ExponentialAndProjectionHoldForExtremeMatrices) {
     }
   const LinkField u = upload(unit, domain, find_precision("double"), find_storage("r18"));
   const LinkField z = upload(drift, domain, find_precision("double"), algebra_storage(3));
-  LinkField moved(domain, u.precision(), u.storage()), left(domain, z.precision(), z.storage());
-  evaluate("flow_step", {u, z, 0.0, 1.0}, {moved, left});
+  LinkField moved(domain, u.precision(), u.storage());
+  evaluate("move_links", {u, z, 1.0}, {moved});
   const HostGauge result = download(moved);
   double largest = 0;
   for (long long x = 0; x < lattice.sites(); ++x)

@@ -93,13 +93,6 @@ def hyp_link(u: Links, c: Matrices, keep: Real, add: Real, mu: Direction) -> Lin
 
 
 @expression
-def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links, Algebra]:
-    """A stage of the Wilson flow: X' = now Z(U) + before X, U' = exp(X') U (M. Luescher, arXiv:1006.4518)."""
-    moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
-    return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
-
-
-@expression
 def flow_difference(v: Links, u: Links, first: Algebra, second: Algebra) -> tuple[Sum, Sum, Sum, Sum]:
     """|V - V'|^2 of each direction's link for the second-order step V' = exp(-Z_0 + 2 Z_1) U in that of third order.
 

@@ -9,7 +9,6 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "solvers/hmc/monomial.hpp"
 
 namespace quarksmith {
 namespace {
@@ -26,28 +25,23 @@ const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
 
 GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision,
                            FlowAction action)
-    : action_(action),
-      u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
+    : u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
       next_(like()),
       drift_(drift()) {
   drift_.fill(0);
-  if (action == FlowAction::symanzik && precision.name != "double")
-    throw UsageError(fmt::format("the flow of the Symanzik action in {}; use double", precision.name));
+  loops_.planes.fill(action == FlowAction::wilson ? 1 : 5.0 / 3);
+  if (action == FlowAction::symanzik) loops_.all_rectangles(-1.0 / 12);
+  if (precision.name != "double") throw UsageError(fmt::format("the gradient flow in {}; use double", precision.name));
 }
 
 // With the force F of molecular dynamics, of loops c/N Re tr, Z = 2 N F.
 void GradientFlow::stage(double now, double before, const LinkField& last, LinkField& x) {
-  if (action_ == FlowAction::wilson) {
-    evaluate("flow_step", {u_, last, now, before}, {next_, x});
-  } else {
-    GaugeLoops loops;
-    loops.planes.fill(5.0 / 3);
-    loops.all_rectangles(-1.0 / 12);
-    const auto z = scratch_.zero_momenta(u_.domain_pointer(), u_.colours());
-    add_gauge_force(loops, u_, scratch_, 2 * u_.colours() * now, *z);
-    evaluate("kick", {*z, last, before}, {x});
-    evaluate("move_links", {u_, x, 1}, {next_});
-  }
+  if (before == 0)
+    x.fill(0);
+  else
+    evaluate("kick", {last, last, before - 1}, {x});
+  add_gauge_force(loops_, u_, scratch_, 2 * u_.colours() * now, x);
+  evaluate("move_links", {u_, x, 1}, {next_});
   std::swap(u_, next_);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/fields/field.hpp"
+#include "solvers/hmc/monomial.hpp"
 #include "solvers/links/scratch_fields.hpp"
 
 namespace quarksmith {
@@ -67,7 +68,7 @@ class GradientFlow {
   LinkField like() const { return {u_.domain_pointer(), u_.precision(), u_.storage()}; }
   LinkField drift() const { return {u_.domain_pointer(), u_.precision(), algebra_storage(u_.colours())}; }
 
-  FlowAction action_;
+  GaugeLoops loops_;
   LinkField u_, next_, drift_;
   struct Kept {
     LinkField start, first, second;

@@ -29,13 +29,21 @@ from generator.language import (
     y,
 )
 from generator.language.formula import Definition, Formula, named, parameter_symbol
+from generator.language.gauge import staples
 from generator.language.place import Place
 from generator.language.symbols import symbol
 from generator.operators import OPERATORS, add_expressions, find_operator, kernel
 from generator.operators.expression import FIELD_POOL, NUMBER_POOL, Expression
 from generator.spec import KernelSpec
 
-flow_step, jacobi_step = (OPERATORS[n] for n in ("flow_step", "jacobi_step"))
+jacobi_step = OPERATORS["jacobi_step"]
+
+
+@Expression
+@expression
+def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links, Algebra]:
+    moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
+    return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
 
 
 def lines(formula) -> list[str]:
