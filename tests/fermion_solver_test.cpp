@@ -33,9 +33,15 @@ TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
             SpinorField x = b.like(), y = b.like(), z = b.like();
             SolveWork work;
             x.fill(0);
-            run.a.solve_normal(x, b, tolerance, work);
+            SpinorField mx = x.like();
+            run.a.solve_normal(x, mx, b, tolerance, work);
             // Of two systems one after the other, the residual of the first is multiplied by M^+ of the second's.
             EXPECT_LE(run.residual(x, b), (method == Method::cg ? 1 : 20) * tolerance) << precision << step;
+            run.a.matrix().apply(z, x, Dagger::no);
+            EXPECT_LE(std::sqrt(Blas(b).residual(mx, z) / Blas(b).norm2(mx)), tolerance) << precision << step;
+            run.a.matrix().apply(z, mx, Dagger::yes);
+            EXPECT_LE(std::sqrt(Blas(b).residual(b, z) / Blas(b).norm2(b)), tolerance) << precision << step;
+            y.fill(0);
             run.a.solve_adjoint(y, b, tolerance, work);
             run.a.matrix().apply(z, y, Dagger::yes);
             EXPECT_LE(std::sqrt(Blas(b).residual(b, z) / Blas(b).norm2(b)), tolerance) << precision << step;
@@ -70,7 +76,8 @@ TEST(FermionSolvers, TwistsOnTheSitesOfTheReducedOperator) {
         EXPECT_LT(std::sqrt(blas.residual(x, z) / size), support::rounding);
         SolveWork work;
         x.fill(0);
-        run.a.solve_normal(x, b, tolerance, work);
+        SpinorField mx = x.like();
+        run.a.solve_normal(x, mx, b, tolerance, work);
         EXPECT_LE(run.residual(x, b), 20 * tolerance) << precision;
         EXPECT_EQ(work.fallbacks, 0);
       }
@@ -101,6 +108,7 @@ TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
     const SpinorField b = run.source();
     SpinorField y = b.like(), z = b.like();
     SolveWork work;
+    y.fill(0);
     run.a.solve_adjoint(y, b, 1e-9, work);
     run.a.matrix().apply(z, y, Dagger::yes);
     EXPECT_LE(std::sqrt(Blas(b).residual(b, z) / Blas(b).norm2(b)), 1e-9);
@@ -124,7 +132,8 @@ TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
     SpinorField x = b.like();
     SolveWork work;
     x.fill(0);
-    run.a.solve_normal(x, b, tolerance, work);
+    SpinorField mx = x.like();
+    run.a.solve_normal(x, mx, b, tolerance, work);
     EXPECT_LE(run.residual(x, b), tolerance);
   };
   solve("");
@@ -175,7 +184,8 @@ TEST(ChronologicalGuess, IsTheBestOfTheLastSolutions) {
     const SpinorField b = run.source(n);
     EXPECT_GT(residual_of_guess(b), 0.1);
     x.fill(0);
-    run.a.solve_normal(x, b, tolerance, work);
+    SpinorField mx = x.like();
+    run.a.solve_normal(x, mx, b, tolerance, work);
     earlier.keep(x);
     earlier.keep(x);  // one that says nothing new takes no place
     if (n > 0) blas.axpby(n, b, 1, sum);

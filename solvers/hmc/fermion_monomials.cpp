@@ -48,18 +48,32 @@ void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& lin
     operator_.follow(links);
     earlier_.forget();
     operator_.forget();
+    image_version_.reset();
     const double eta = draw(noise, number, links);
     drawn_ = {links.version(), eta};
   });
 }
 
-void FermionMonomial::solve_for_force(SpinorField& x, SpinorField& y, const SpinorField& b) {
+const SpinorField& FermionMonomial::solve_for_force(SpinorField& x, const SpinorField& b, const EvolvingLinks& links) {
   const double begun = now();
   earlier_.guess(x, b, operator_.matrix());
   solves_.seconds += now() - begun;
-  operator_.solve_normal(x, b, term_.tol_force, solves_);
+  if (!image_) image_.emplace(x.like());
+  image_version_.reset();
+  operator_.solve_normal(x, *image_, b, term_.tol_force, solves_);
+  image_version_ = links.version();
   earlier_.keep(x);
-  operator_.matrix().apply(y, x, Dagger::no);
+  return *image_;
+}
+
+double FermionMonomial::solve_for_action(const SpinorField& b, const EvolvingLinks& links) {
+  SpinorField y = b.like();
+  if (image_version_ == links.version())
+    y.copy_from(*image_);
+  else
+    y.fill(0);
+  operator_.solve_adjoint(y, b, term_.tol_action, solves_);
+  return Blas(y).norm2(y);
 }
 
 double FermionMonomial::action(const EvolvingLinks& links) {
@@ -104,17 +118,13 @@ double TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) 
   return Blas(eta).norm2(eta);
 }
 
-double TwoFlavourMonomial::norm2(const EvolvingLinks&) {
-  SpinorField y = phi_->like();
-  operator_.solve_adjoint(y, *phi_, term_.tol_action, solves_);
-  return Blas(y).norm2(y);
-}
+double TwoFlavourMonomial::norm2(const EvolvingLinks& links) { return solve_for_action(*phi_, links); }
 
 double TwoFlavourMonomial::determinants(const EvolvingLinks&) { return term_.log_det ? -2 * operator_.log_det() : 0; }
 
-void TwoFlavourMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
-  SpinorField x = phi_->like(), y = phi_->like();
-  solve_for_force(x, y, *phi_);
+void TwoFlavourMonomial::add_force(const EvolvingLinks& links, FermionForce& sum) {
+  SpinorField x = phi_->like();
+  const SpinorField& y = solve_for_force(x, *phi_, links);
   sum.add(x, y, 1);
   if (term_.log_det) sum.add_log_det(2);
 }
@@ -125,16 +135,16 @@ double RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links)
   SpinorField b = eta.like();
   operator_.matrix().apply(b, eta, Dagger::yes);
   phi_.emplace(eta.like());
+  phi_->fill(0);
   denominator_.solve_adjoint(*phi_, b, term_.tol_action, solves_);
   return Blas(eta).norm2(eta);
 }
 
 double RatioMonomial::norm2(const EvolvingLinks& links) {
   denominator_.follow(links);
-  SpinorField b = phi_->like(), y = phi_->like();
+  SpinorField b = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
-  operator_.solve_adjoint(y, b, term_.tol_action, solves_);
-  return Blas(y).norm2(y);
+  return solve_for_action(b, links);
 }
 
 double RatioMonomial::determinants(const EvolvingLinks& links) {
@@ -145,9 +155,9 @@ double RatioMonomial::determinants(const EvolvingLinks& links) {
 
 void RatioMonomial::add_force(const EvolvingLinks& links, FermionForce& sum) {
   denominator_.follow(links);
-  SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
+  SpinorField b = phi_->like(), x = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
-  solve_for_force(x, y, b);
+  const SpinorField& y = solve_for_force(x, b, links);
   sum.add(x, y, 1);
   if (term_.log_det) sum.add_log_det(2);
   sum.go_on_with(denominator_);

@@ -62,8 +62,10 @@ class FermionMonomial : public Monomial {
   }
   /// Adds its force; the sum has gone on with its operator.
   virtual void add_force(const EvolvingLinks& links, FermionForce& sum) = 0;
-  /// x = (M^+ M)^-1 b and y = M x for a force.
-  void solve_for_force(SpinorField& x, SpinorField& y, const SpinorField& b);
+  /// x = (M^+ M)^-1 b and M x for a force on these links. \return the latter, until the next call.
+  const SpinorField& solve_for_force(SpinorField& x, const SpinorField& b, const EvolvingLinks& links);
+  /// |(M^+)^-1 b|^2 for the action; from what the force on these links found, if there was one.
+  double solve_for_action(const SpinorField& b, const EvolvingLinks& links);
 
   FermionTerm term_;
   FermionOperator operator_;
@@ -73,6 +75,9 @@ class FermionMonomial : public Monomial {
   template <class Work>
   void recorded(const Work& work);
   ChronologicalGuess earlier_;
+  /// (M^+)^-1 b of the last force, and the version of its links.
+  std::optional<SpinorField> image_;
+  std::optional<unsigned long long> image_version_;
   /// The version of the links at the last heat bath, and |eta|^2.
   std::optional<std::pair<unsigned long long, double>> drawn_;
 };

@@ -177,15 +177,13 @@ void FermionOperator::timed(SolveWork& work, const Solve& solve) {
   work.seconds += now() - begun;
 }
 
-void FermionOperator::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
-  timed(work, [&](FermionSolvers& s) { s.solve_normal(x, b, tolerance, work); });
+void FermionOperator::solve_normal(SpinorField& x, SpinorField& y, const SpinorField& b, double tolerance,
+                                   SolveWork& work) {
+  timed(work, [&](FermionSolvers& s) { s.solve_normal(x, y, b, tolerance, work); });
 }
 
 void FermionOperator::solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
-  timed(work, [&](FermionSolvers& s) {
-    x.fill(0);
-    s.solve_adjoint(x, b, tolerance, work);
-  });
+  timed(work, [&](FermionSolvers& s) { s.solve_adjoint(x, b, tolerance, work); });
 }
 
 void FermionOperator::solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,

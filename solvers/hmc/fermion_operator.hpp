@@ -55,9 +55,9 @@ class FermionOperator {
   double log_det(Parity parity) const;
 
   // \throws Error a solve misses its tolerance; MissingKernel the build lacks the precision that was asked for.
-  /// x = (M^+ M)^-1 b; x is the first guess.
-  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
-  /// x = (M^+)^-1 b
+  /// x = (M^+ M)^-1 b and y = M x, which is (M^+)^-1 b to the tolerance; x is the first guess.
+  void solve_normal(SpinorField& x, SpinorField& y, const SpinorField& b, double tolerance, SolveWork& work);
+  /// x = (M^+)^-1 b; x is the first guess.
   void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
   /// x_k = (M^+ M + shift_k)^-1 b
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
 namespace {
@@ -133,12 +134,19 @@ void FermionSolvers::solve(System system, SpinorField& x, const SpinorField& b, 
   require_converged(result, tolerance, method_);
 }
 
-void FermionSolvers::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
-  if (squared_ || normal_alone()) return solve(System::normal, x, b, tolerance, work);
-  if (!between_) between_.emplace(b.like());
-  high_.plain.apply(*between_, x, Dagger::no);
-  solve(System::adjoint, *between_, b, tolerance, work);
-  solve(System::plain, x, *between_, tolerance, work);
+void FermionSolvers::solve_normal(SpinorField& x, SpinorField& y, const SpinorField& b, double tolerance,
+                                  SolveWork& work) {
+  const auto multiply = [&] { high_.plain.apply(y, x, Dagger::no); };
+  if (squared_ || normal_alone()) {
+    solve(System::normal, x, b, tolerance, work);
+    return multiply();
+  }
+  if (Blas(x).norm2(x) == 0)
+    y.fill(0);
+  else
+    multiply();
+  solve(System::adjoint, y, b, tolerance, work);
+  solve(System::plain, x, y, tolerance, work);
 }
 
 void FermionSolvers::solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {

@@ -52,8 +52,12 @@ class PresentOperator final : public LinearOperator {
   /// \param a outlives this, or the next call.
   void set(const LinearOperator& a) { a_ = &a; }
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
-    a_->apply(out, in, (dagger == Dagger::yes) != conjugate_ ? Dagger::yes : Dagger::no);
+    a_->apply(out, in, turned(dagger));
   }
+  bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override {
+    return a_->apply_summing(out, in, turned(dagger), sums);
+  }
+  int sum_groups() const override { return a_->sum_groups(); }
   Subset subset() const override { return a_->subset(); }
   const DomainPointer& domain() const override { return a_->domain(); }
   const PrecisionInfo& precision() const override { return a_->precision(); }
@@ -63,6 +67,8 @@ class PresentOperator final : public LinearOperator {
   double bytes_sent() const override { return a_->bytes_sent(); }
 
  private:
+  Dagger turned(Dagger dagger) const { return (dagger == Dagger::yes) != conjugate_ ? Dagger::yes : Dagger::no; }
+
   const LinearOperator* a_ = nullptr;
   bool conjugate_;
 };
@@ -83,8 +89,8 @@ class FermionSolvers {
   /// Leaves what one trajectory has for the next, if it is not kept.
   void forget();
   // x is the first guess. \throws Error the tolerance is missed.
-  /// x = (M^+ M)^-1 b
-  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
+  /// x = (M^+ M)^-1 b; y, which need not be initialised, becomes M x = (M^+)^-1 b, to the tolerance.
+  void solve_normal(SpinorField& x, SpinorField& y, const SpinorField& b, double tolerance, SolveWork& work);
   /// x = (M^+)^-1 b
   void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
   /// x_k = (M^+ M + shift_k)^-1 b; without a guess.

@@ -92,7 +92,7 @@ std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double facto
 
 void Hmc::move(const LinkField& p, double step) { links_.move(*stretched(p, 1 / (anisotropy_ * anisotropy_)), step); }
 
-void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
+void Hmc::kick(const std::vector<int>& monomials, double step, double displacement, int count) {
   if (look_) look_();
   const std::shared_ptr<const LinkField> here = links_.keep();
   if (displacement != 0) {
@@ -108,7 +108,8 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
     }
     force_.fill(0);
     timed(n, [&](Monomial& m) { m.force(links_, 1, force_); });
-    report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
+    std::vector<double>& norms = report_->forces[n];
+    norms.insert(norms.end(), std::size_t(count), evaluate("algebra_norm2", {force_})[0]);
     evaluate("kick", {momenta_, force_, step}, {momenta_});
   }
   add_forces(others, step, momenta_);

@@ -18,7 +18,8 @@ namespace quarksmith {
 struct TrajectoryReport {
   std::vector<double> kinetic;               ///< at the start and the end
   std::vector<std::vector<double>> actions;  ///< of each monomial likewise
-  std::vector<std::vector<double>> forces;   ///< of each monomial -tr F^2 over the lattice, in the order of its kicks
+  std::vector<std::vector<double>>
+      forces;  ///< of each monomial -tr F^2 over the lattice, for each of its kicks in turn
   double dh = 0;
   bool accepted = true;
   double plaquette = 0;  ///< of the links that it leaves, normalised to 1
@@ -60,7 +61,7 @@ class Hmc final : private Dynamics {
   double plaquette() const;
 
  private:
-  void kick(const std::vector<int>& monomials, double step, double displacement) override;
+  void kick(const std::vector<int>& monomials, double step, double displacement, int count) override;
   void drift(double step) override { move(momenta_, step); }
   /// The links along P, or along a force: steps in time are smaller.
   void move(const LinkField& p, double step);

@@ -102,8 +102,42 @@ void run(const std::vector<IntegratorLevel>& levels, std::size_t at, double leng
     if (stage.monomials == nullptr)
       run(levels, at + 1, stage.length * dt, dynamics);
     else
-      dynamics.kick(*stage.monomials, stage.length * dt, stage.displacement * dt * dt);
+      dynamics.kick(*stage.monomials, stage.length * dt, stage.displacement * dt * dt, 1);
 }
+
+/// Kicks at the same links as one: where the steps of a level end, those of the level outside begin with a kick of
+/// their own, after which the next one is the first of the inner level again. Forces do not depend on the momenta.
+class Joined final : public Dynamics {
+ public:
+  explicit Joined(Dynamics& dynamics) : dynamics_(&dynamics) {}
+  void kick(const std::vector<int>& monomials, double step, double displacement, int count) override {
+    if (displacement == 0)
+      for (Waiting& w : waiting_)
+        if (w.displacement == 0 && w.monomials == monomials) {
+          w.step += step;
+          w.count += count;
+          return;
+        }
+    waiting_.push_back({monomials, step, displacement, count});
+  }
+  void drift(double step) override {
+    finish();
+    dynamics_->drift(step);
+  }
+  void finish() {
+    for (const Waiting& w : waiting_) dynamics_->kick(w.monomials, w.step, w.displacement, w.count);
+    waiting_.clear();
+  }
+
+ private:
+  struct Waiting {
+    std::vector<int> monomials;
+    double step, displacement;
+    int count;
+  };
+  Dynamics* dynamics_;
+  std::vector<Waiting> waiting_;
+};
 
 }  // namespace
 
@@ -129,7 +163,9 @@ bool is_reversible(const IntegratorLevel& level) {
 }
 
 void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics) {
-  run(levels, 0, length, dynamics);
+  Joined joined(dynamics);
+  run(levels, 0, length, joined);
+  joined.finish();
 }
 
 }  // namespace quarksmith

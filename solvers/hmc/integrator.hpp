@@ -12,8 +12,9 @@ namespace quarksmith {
 class Dynamics {
  public:
   virtual ~Dynamics() = default;
-  /// P += step F, F the force of these monomials at U; or at exp(displacement F) U.
-  virtual void kick(const std::vector<int>& monomials, double step, double displacement) = 0;
+  /// P += step F, F the force of these monomials at U; or at exp(displacement F) U. \param count kicks of the scheme
+  /// that are made as this one.
+  virtual void kick(const std::vector<int>& monomials, double step, double displacement, int count) = 0;
   /// U = exp(step P) U
   virtual void drift(double step) = 0;
 };
@@ -45,8 +46,8 @@ struct IntegratorLevel {
 /// Whether a step is the same backwards, without which accepted trajectories miss the distribution.
 bool is_reversible(const IntegratorLevel& level);
 
-/// Moves `dynamics` on by `length`. \param levels the outermost first. Kicks or drifts that meet where steps join are
-/// one.
+/// Moves `dynamics` on by `length`. \param levels the outermost first. Drifts that meet where steps join are one, and
+/// kicks by the same monomials at the same links, on any level, too.
 void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics);
 
 }  // namespace quarksmith

@@ -9,8 +9,6 @@
 namespace quarksmith {
 namespace {
 
-LinkField like(const LinkField& u) { return {u.domain_pointer(), u.precision(), u.storage()}; }
-
 constexpr double rounding = 1e-12;
 
 }  // namespace
@@ -39,13 +37,13 @@ void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {
 }
 
 void EvolvingLinks::move(const LinkField& p, double step) {
-  auto next = std::make_shared<LinkField>(like(*links_));
+  auto next = scratch_.field(domain_, links_->colours());
   evaluate("move_links", {*links_, p, step}, {*next});
   replace(std::move(next));
 }
 
 void EvolvingLinks::reunitarise() {
-  auto next = std::make_shared<LinkField>(like(*links_));
+  auto next = scratch_.field(domain_, links_->colours());
   evaluate("back_to_su3", {*links_}, {*next});
   replace(std::move(next));
 }
