@@ -81,6 +81,14 @@ class ScalingModel::Tally {
     time_.sums += count;
   }
 
+  /// The same where the hop before has the fields at hand, and adds them up with one more (ProductSums).
+  void products(std::string_view operation, const std::string& precision) {
+    if (!m_.machine_.gpu) return update(operation, precision);
+    traffic(spinor_bytes(find_precision(precision)), precision);
+    time_.seconds += sum_;
+    ++time_.sums;
+  }
+
   /// A launch that moves so many bytes a site.
   void traffic(double bytes, const std::string& precision, double count = 1) {
     const double all = bytes * m_.lattice_.half_sites() * m_.work_.rhs;
@@ -223,10 +231,12 @@ IterationTime ScalingModel::iteration(const std::string& method) const {
     for (int n = 0; n < 2; ++n) tally.application(p, false);
     for (const char* name : {"cg_direction", "cg_curvature", "cg_residual"}) tally.update(name, p);
   } else if (method == "bicgstab") {  // solvers/krylov/methods/bicgstab.cpp
-    for (int n = 0; n < 2; ++n) tally.application(p, false);
-    for (const char* name :
-         {"bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_omega", "bicgstab_step"})
-      tally.update(name, p);
+    for (const auto& [update, sums] :
+         {std::pair{"bicgstab_step", "bicgstab_alpha"}, {"bicgstab_half_step", "bicgstab_omega"}}) {
+      tally.update(update, p);
+      tally.application(p, false);
+      tally.products(sums, p);
+    }
   } else {
     throw UnknownName(fmt::format("solver '{}': the model knows cg and bicgstab; gcr with --schwarz STEPS", method));
   }

@@ -33,14 +33,14 @@ CONJUGATE_GRADIENTS = (
 )
 ITERATIONS = (
     *CONJUGATE_GRADIENTS,
-    *("bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_advance", "bicgstab_omega"),
-    *("bicgstab_step", "bicgstab_replace"),
+    *("bicgstab_step", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_omega", "bicgstab_complete"),
+    "bicgstab_replace",
 )
 """Coefficients on the device: conjugate gradients and BiCGstab."""
 METHODS = (
     *("cgne_direction", "cgne_replace", "mr_alpha", "mr_step", "gcr_direction", "gcr_project", "gcr_orthogonalise"),
-    *("bicgstab_l_direction", "bicgstab_l_rho", "bicgstab_l_tau", "bicgstab_l_minimise", "bicgstab_l_solve"),
-    *("bicgstab_l_update", "bicgstab_l_step"),
+    *("bicgstab_l_alpha", "bicgstab_l_advance", "bicgstab_l_direction", "bicgstab_l_rho", "bicgstab_l_tau"),
+    *("bicgstab_l_minimise", "bicgstab_l_solve", "bicgstab_l_update", "bicgstab_l_step"),
 )
 """Further methods."""
 SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_direction")
@@ -57,7 +57,7 @@ EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
 LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "set_staple", "add_staple", "hyp_link"),
-    *("flow_step", "flow_difference", "plaquette_energy", "clover_energy"),
+    *("force_plaquettes", "kick", "move_links", "flow_difference", "plaquette_energy", "clover_energy"),
     *("fixing_hits", "transformed", "followed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
     *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
 )

@@ -104,7 +104,7 @@ class Target:
         return [f"-L{root / 'lib64'}", f"-L{root / 'lib'}", *self.libraries] if self.libraries else []
 
 
-OF_GPUS = ("gpu/batch", "gpu/halo")
+OF_GPUS = ("gpu/products", "gpu/batch", "gpu/halo")
 """Headers of every target where a thread works on a site."""
 GPU_SHAPES = ("box", "kept", "stream", "tfirst")
 GPU_SIZES = {

@@ -22,7 +22,7 @@ from typing import Any
 from ..cost import Cost
 from ..spec import KernelSpec, Operator
 
-MOST_SLOTS = 20
+MOST_SLOTS = 24
 """Slots of one kernel at most: runtime/kernels/arguments.hpp."""
 _FIELDS, _COEFFICIENTS = "xyzwuv", "abc"
 _TOTAL = "v"
@@ -284,27 +284,33 @@ _RESIDENT = (
         "fraction = rr/bb; iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
     ),
     Update("shift_direction", "y = y + alpha*x; x = zeta*z + beta*x"),
-    # Stabilised bi-conjugate gradients (krylov/methods/bicgstab.cpp).
-    Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
-    Update("bicgstab_alpha", "sigma = dot(x, y)", scalar_program="alpha = rho/sigma; half = alpha"),
-    Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
-    Update("bicgstab_advance", "v = v + half*x", complex_scalars=True),
-    Update(
-        "bicgstab_omega",
-        "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-        scalar_program="omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-    ),
+    # Stabilised bi-conjugate gradients (krylov/methods/bicgstab.cpp). What an iteration has left to add is half x, and
+    # last times the residual of its half step.
     Update(
         "bicgstab_step",
-        "v = v + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(v)",
+        "v = v + half*x + last*y; y = y - last*z; x = y + beta*(x - omega*w)",
         complex_scalars=True,
-        scalar_program=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
-        "rho = rho_new; rr = rr_new; half = 0*rr",
     ),
+    Update(
+        "bicgstab_alpha",
+        "sigma = dot(x, y); pp = norm(z)",
+        scalar_program="alpha = rho/sigma; half = alpha; last = 0*alpha; "
+        "size = size + sqrt(real(conj(alpha)*alpha)*pp)",
+    ),
+    Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
+    Update(
+        "bicgstab_omega",
+        "ts = dot(x, y); tt = norm(x); ss = norm(y); us = dot(u, y); ut = dot(u, x)",
+        scalar_program="omega = ts/tt; last = omega; scale = max(scale, sqrt(tt/ss)); "
+        "size = size + sqrt(real(conj(omega)*omega)*ss); rr_new = max(0, ss - real(omega*conj(ts))); "
+        f"{_STOP}; rho_new = us - omega*ut; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; "
+        "rr = rr_new",
+    ),
+    Update("bicgstab_complete", "v = v + half*x + last*y", complex_scalars=True),
     Update(
         "bicgstab_replace",
         "rr_new = norm(x); rho_new = dot(y, x)",
-        scalar_program=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
+        scalar_program=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; last = 0*rho; {_BEGIN}",
     ),
     # Craig's method, CGNE (krylov/methods/cgne.cpp), which shares cg_residual.
     Update(
@@ -338,8 +344,10 @@ _RESIDENT = (
         scalar_program="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
     ),
     Update("gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True),
-    # BiCGstab(l) (krylov/methods/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names
-    # that end in a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
+    # BiCGstab(l) (krylov/methods/bicgstab_l.cpp), which shares half_step and replace of BiCGstab. Names that end in
+    # a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
+    Update("bicgstab_l_alpha", "sigma = dot(x, y)", scalar_program="alpha = rho/sigma"),
+    Update("bicgstab_l_advance", "v = v + alpha*x", complex_scalars=True),
     Update("bicgstab_l_direction", "y = x + beta*y", complex_scalars=True),
     Update("bicgstab_l_rho", "rho_new = dot(x, y)", scalar_program="beta = 0 - alpha*(rho_new/rho); rho = rho_new"),
     Update("bicgstab_l_tau", "projection = dot(x, y)", scalar_program="tau = projection/sigma"),

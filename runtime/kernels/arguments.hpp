@@ -131,7 +131,7 @@ struct Team {
 
 /// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
 /// blas.py).
-inline constexpr int most_slots = 20, active_slot = 0, status_slot = 1;
+inline constexpr int most_slots = 24, active_slot = 0, status_slot = 1;
 /// A slot that is this or more stands for number slot - shared_slot of the first right-hand side of the call, for all.
 inline constexpr int shared_slot = 128;
 /// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
@@ -165,6 +165,16 @@ struct FieldArguments {
   ComplexScalar numbers[6];  ///< of expressions with many numbers
 };
 
+/// Sums over sites of what the epilogue of a hopping term out = a x + b D in has at hand, as far as it adds them up:
+/// GPU, launches on all sites, in groups of site_block threads.
+struct ProductArguments {
+  double* rows = nullptr;  ///< [right-hand side][group][product_numbers(all)]; null: none
+  Operand shadow;          ///< another field at the sites of out
+  /// (out, x), |out|^2, |x|^2, (shadow, x), (shadow, out); or (shadow, out), |x|^2. Two numbers a product.
+  bool all = false;
+};
+QUARKSMITH_ANYWHERE constexpr int product_numbers(bool all) { return all ? 8 : 3; }
+
 /// Hopping terms.
 struct HoppingArguments {
   Operand long_links;            ///< as links, for hops over three sites
@@ -175,6 +185,7 @@ struct HoppingArguments {
   int list_count = 0;
   int skip = 0;                ///< GPU: bits of directions; sites with a hop that leaves the part there are left out
   const Halo* halo = nullptr;  ///< boundaries of a part; null: hops that leave it come in again on the other side
+  ProductArguments products;
 };
 
 /// Kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of the operands.
@@ -194,6 +205,8 @@ struct SumArguments {
   double* sums = nullptr;      ///< results
   double* partial = nullptr;   ///< scratch: one row of sums per chunk
   unsigned* ticket = nullptr;  ///< scratch: chunks done so far (GPU); zero between calls
+  /// GPU: sums of groups of sites that were made before, [right-hand side][count][sum], instead of those of the fields.
+  const double* rows = nullptr;
 };
 
 /// Updates whose coefficients stay on the device.

@@ -1,7 +1,7 @@
 /// \file
 /// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/kernels/term.hpp,
 /// runtime/kernels/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
-/// `prefetch` prefetches what `finish` will read for one right-hand side.
+/// `prefetch` prefetches what `finish` will read for one right-hand side. `combines`: it reads x.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -19,6 +19,7 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 /// out = D in
 struct Plain {
   static constexpr int vectors = 1;
+  static constexpr bool combines = false;
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
@@ -30,6 +31,7 @@ struct Plain {
 /// out = a x + b D in
 struct Axpby {
   static constexpr int vectors = 1;
+  static constexpr bool combines = true;
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
     Spinors::prefetch(a.x, s.place, rhs);
@@ -45,6 +47,7 @@ struct Axpby {
 template <class Term>
 struct Taxpby {
   static constexpr int vectors = Term::vectors;
+  static constexpr bool combines = true;
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
     Spinors::prefetch(a.x, s.place, rhs);
@@ -66,6 +69,7 @@ struct Taxpby {
 template <class Term>
 struct Tinv {
   static constexpr int vectors = Term::vectors;
+  static constexpr bool combines = false;
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int) {
     Term::template prefetch<Spinors::lanes>(a, s);
@@ -90,6 +94,7 @@ struct Tinv {
 template <class Term>
 struct AxpbyTinv {
   static constexpr int vectors = Term::vectors;
+  static constexpr bool combines = true;
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
     Spinors::prefetch(a.x, s.place, rhs);

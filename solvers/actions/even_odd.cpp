@@ -17,20 +17,27 @@ GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int r
   if (hopping.has_term()) even_.emplace(hopping.field(Subset::even, rhs));
 }
 
-void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
+bool GeneralEvenOdd::apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger,
+                                   const ProductSums& sums) const {
+  if (sum_groups() == 0) return false;
+  apply(out, in, dagger, &sums);
+  return true;
+}
+
+void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums* sums) const {
   const double s = hopping_->inverse_scale(), hh = h_ * h_;
   SpinorField odd = odd_.columns(0, in.rhs());
   if (form_ == Reduction::asymmetric) {
-    hopping_->apply_inverse(odd, in, Parity::odd, dagger);           // T_oo^-1 D_oe in
-    hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger);  // T_ee in - h^2 D_eo odd
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger, sums);           // T_oo^-1 D_oe in
+    hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger, sums);  // T_ee in - h^2 D_eo odd
   } else if (dagger == Dagger::no || !hopping_->has_term()) {
-    hopping_->apply_inverse(odd, in, Parity::odd, dagger);                        // T_oo^-1 D_oe in
-    hopping_->apply_inverse(out, 1, in, -s * s * hh, odd, Parity::even, dagger);  // in - h^2 T_ee^-1 D_eo odd
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger, sums);                        // T_oo^-1 D_oe in
+    hopping_->apply_inverse(out, 1, in, -s * s * hh, odd, Parity::even, dagger, sums);  // in - h^2 T_ee^-1 D_eo odd
   } else {
     SpinorField even = even_->columns(0, in.rhs());
     hopping_->apply_inverse_term(even, 1, in, Parity::even, dagger);  // the conjugate has T_ee^-1 on the right
-    hopping_->apply_inverse(odd, even, Parity::odd, dagger);
-    hopping_->apply(out, 1, in, -hh, odd, Parity::even, dagger);
+    hopping_->apply_inverse(odd, even, Parity::odd, dagger, sums);
+    hopping_->apply(out, 1, in, -hh, odd, Parity::even, dagger, sums);
   }
 }
 

@@ -32,7 +32,9 @@ class HoppingEvenOdd : public ReducedOperator {
 class GeneralEvenOdd final : public HoppingEvenOdd {
  public:
   GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
-  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override { apply(out, in, dagger, nullptr); }
+  bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override;
+  int sum_groups() const override { return hopping_->sum_groups(); }
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   void multiply_term(SpinorField& out, const SpinorField& in) const override;
   double flops() const override;
@@ -43,6 +45,7 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   double residual_scale() const override;
 
  private:
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums* sums) const;
   /// psi_o = -T_oo^-1 h D_oe psi_e, or -(T_oo^-1)^+ h (D_eo)^+ psi_e.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
 

@@ -123,8 +123,15 @@ HoppingTerm HoppingTerm::dirichlet() const {
   return part;
 }
 
+int HoppingTerm::sum_groups() const {
+  if (!domain_->device().asynchronous() || slices() > 1) return 0;
+  if (domain_->lattice().parts() > 1 && !domain_->halos().in_one_launch(precision_->name)) return 0;
+  const int sites = domain_->layout(domain_->lanes(precision_->element_bytes)).geometry().half_sites;
+  return sites % site_block == 0 ? sites / site_block : 0;
+}
+
 void HoppingTerm::run(Epilogue epilogue, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
-                      Parity parity, Dagger dagger) const {
+                      Parity parity, Dagger dagger, const ProductSums* sums) const {
   if (out.rhs() != in.rhs() || out.slices() != slices() || in.slices() != slices())
     throw UsageError(fmt::format("hopping term of {} flavours on {} right-hand sides of {} into {} of {}", slices(),
                                  in.rhs(), in.slices(), out.rhs(), out.slices()));
@@ -144,48 +151,60 @@ void HoppingTerm::run(Epilogue epilogue, Arguments a, SpinorField& out, const Sp
     a.out = to.select(to.operand(parity), done);
     a.in = from.select(from.operand(opposite(parity)), done);
     if (x != nullptr) a.x = to.select(x->by_slice().operand(parity), done);
+    if (sums != nullptr) {
+      a.scalars = sums->scalars + static_cast<long long>(done) * sums->scalar_stride;
+      a.scalar_stride = sums->scalar_stride;
+      a.mask = active_slot;
+    }
+    if (sums != nullptr && x != nullptr) {
+      a.products.all = sums->kind == ProductSums::Kind::all;
+      a.products.shadow = to.select(sums->shadow->operand(parity), done);
+      a.products.rows = sums->rows + static_cast<long long>(done) * sum_groups() * product_numbers(a.products.all);
+    }
     apply_hopping(*domain(), *kernel, a, links);
     done += a.rhs;
   }
 }
 
-void HoppingTerm::apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
+void HoppingTerm::apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
+                        const ProductSums* sums) const {
   if (dagger == Dagger::yes && lacks_dagger())
     throw UsageError(fmt::format("D^+ of {} is -D; apply a x + b D with -b", values_.info().name));
-  run(Epilogue::none, {}, out, nullptr, in, parity, dagger);
+  run(Epilogue::none, {}, out, nullptr, in, parity, dagger, sums);
 }
 
 void HoppingTerm::apply(SpinorField& out, double alpha, const SpinorField& x, double beta, const SpinorField& in,
-                        Parity parity, Dagger dagger) const {
+                        Parity parity, Dagger dagger, const ProductSums* sums) const {
   Arguments a;
   a.a.re = alpha;
   a.b.re = sign(dagger) * beta;
-  run(Epilogue::axpby, a, out, &x, in, parity, dagger);
+  run(Epilogue::axpby, a, out, &x, in, parity, dagger, sums);
 }
 
 void HoppingTerm::apply_t(SpinorField& out, const SpinorField& x, double beta, const SpinorField& in, Parity parity,
-                          Dagger dagger) const {
-  if (!has_term()) return apply(out, term_.diagonal(), x, beta, in, parity, dagger);
+                          Dagger dagger, const ProductSums* sums) const {
+  if (!has_term()) return apply(out, term_.diagonal(), x, beta, in, parity, dagger, sums);
   Arguments a;
   term_.set(a, 1, dagger);
   a.b.re = sign(dagger) * beta;
-  run(Epilogue::taxpby, a, out, &x, in, parity, dagger);
+  run(Epilogue::taxpby, a, out, &x, in, parity, dagger, sums);
 }
 
-void HoppingTerm::apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
-  if (!has_term()) return apply(out, in, parity, dagger);
+void HoppingTerm::apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
+                                const ProductSums* sums) const {
+  if (!has_term()) return apply(out, in, parity, dagger, sums);
   Arguments a;
   term_.set_inverse(a, sign(dagger), dagger);
-  run(Epilogue::tinv, a, out, nullptr, in, parity, dagger);
+  run(Epilogue::tinv, a, out, nullptr, in, parity, dagger, sums);
 }
 
 void HoppingTerm::apply_inverse(SpinorField& out, double alpha, const SpinorField& x, double beta,
-                                const SpinorField& in, Parity parity, Dagger dagger) const {
-  if (!has_term()) return apply(out, alpha, x, beta, in, parity, dagger);
+                                const SpinorField& in, Parity parity, Dagger dagger, const ProductSums* sums) const {
+  if (!has_term()) return apply(out, alpha, x, beta, in, parity, dagger, sums);
   Arguments a;
   a.a.re = alpha;
   term_.set_inverse(a, sign(dagger) * beta, dagger);
-  run(Epilogue::axpby_tinv, a, out, &x, in, parity, dagger);
+  run(Epilogue::axpby_tinv, a, out, &x, in, parity, dagger, sums);
 }
 
 Arguments HoppingTerm::arguments_of_term(SpinorField& out, const SpinorField& x, Parity parity) const {

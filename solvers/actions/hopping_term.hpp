@@ -33,18 +33,24 @@ class HoppingTerm {
   HoppingTerm dirichlet() const;
 
   /// out = D in (or D^+ in) at the sites of `parity`; where D^+ = -D, D^+ comes in the next form alone.
-  void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
-  /// out = a x + b D in; `x` may be `out`, here and below.
+  /// \param sums of which the right-hand sides count; here and below.
+  void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
+             const ProductSums* sums = nullptr) const;
+  /// out = a x + b D in; `x` may be `out`, here and below. \param sums to be made, with x in the place of their `in`.
   void apply(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
-             Dagger dagger) const;
+             Dagger dagger, const ProductSums* sums = nullptr) const;
   /// out = T x + b D in
-  void apply_t(SpinorField& out, const SpinorField& x, double b, const SpinorField& in, Parity parity,
-               Dagger dagger) const;
+  void apply_t(SpinorField& out, const SpinorField& x, double b, const SpinorField& in, Parity parity, Dagger dagger,
+               const ProductSums* sums = nullptr) const;
   /// out = T^-1 D in / inverse_scale
-  void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
+  void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
+                     const ProductSums* sums = nullptr) const;
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
-                     Dagger dagger) const;
+                     Dagger dagger, const ProductSums* sums = nullptr) const;
+  /// Groups of sites of one parity whose sums kernels make; 0: they make none, as on processors, where products would
+  /// be a loop of their own, or by another policy of ranks than `fused`.
+  int sum_groups() const;
   /// out = T x where T is no number and has no twisted mass.
   void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
   /// out = b T^-1 x where T is no number.
@@ -81,7 +87,7 @@ class HoppingTerm {
   bool lacks_dagger() const { return values_.info().anti_hermitian; }
   double sign(Dagger dagger) const { return dagger == Dagger::yes && lacks_dagger() ? -1 : 1; }
   void run(Epilogue epilogue, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
-           Dagger dagger) const;
+           Dagger dagger, const ProductSums* sums = nullptr) const;
 
   std::shared_ptr<const LinkField> links_, long_links_;
   DomainPointer domain_;

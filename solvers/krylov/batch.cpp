@@ -72,7 +72,7 @@ KrylovBatch::Task KrylovBatch::task_of(SpinorField& x, const SpinorField& b, con
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;
-  const std::vector<double> norms = roots(blas_.norms2(b));
+  const std::vector<double> norms = roots(blas_.norms2(b)), guesses = blas_.norms2(x);
   std::vector<double> measures = norms;
   if (options.criterion == Criterion::normal) {
     SpinorField s = d_.columns(0, b.rhs());
@@ -91,6 +91,7 @@ KrylovBatch::Task KrylovBatch::task_of(SpinorField& x, const SpinorField& b, con
     c.limit = limits.empty() ? options.max_iterations : limits[n];
     c.b_norm = norms[n];
     c.b_measure = measures[n];
+    c.from_zero = guesses[n] == 0;
     task.columns.push_back(c);
   }
   task.width = static_cast<int>(task.columns.size());
@@ -148,7 +149,7 @@ void KrylovBatch::iterate(Task& task, int& phase) {
   int launched = 0, seen = 0;
   for (bool rest = false; !rest;) {
     const double busy = now();
-    const int ahead = near_rest(task) ? 1 : depth;
+    const int ahead = !recurrence_->idles() && near_rest(task) ? 1 : depth;
     for (; launched - seen < ahead; ++launched) {
       program(task.width, phase).launch();
       phase = (phase + 1) % recurrence_->phases();

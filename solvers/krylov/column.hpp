@@ -37,7 +37,8 @@ struct KrylovBatch::Column {
   int milestone_at = 0;
   int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
   bool done = false, restart = true, saved = false, hopeless = false;
-  std::string trouble;  ///< why it has to be settled, if not because it stopped
+  bool from_zero = false;  ///< x was 0: the first residual is b
+  std::string trouble;     ///< why it has to be settled, if not because it stopped
   SolverResult result;
 };
 

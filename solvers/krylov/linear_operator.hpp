@@ -14,6 +14,19 @@ namespace quarksmith {
 /// Whether a matrix or its Hermitian conjugate is meant.
 enum class Dagger { no, yes };
 
+/// Sums over the sites of this rank that the last kernel of an application, out = A in, makes of the fields that it has
+/// at hand, and of another.
+struct ProductSums {
+  /// (shadow, out) and |in|^2; or (out, in), |out|^2, |in|^2, (shadow, in), (shadow, out).
+  enum class Kind { shadow, all };
+  Kind kind;
+  const SpinorField* shadow;  ///< of the kind of out
+  double* rows = nullptr;     ///< in device memory: ProductArguments (runtime/kernels/arguments.hpp)
+  /// Numbers of the right-hand sides in device memory (Scalars): those that are not active are left out, of sums and A.
+  double* scalars = nullptr;
+  int scalar_stride = 0;
+};
+
 /// out = A in for fields of one kind with any number of right-hand sides up to the one it was made for. Not safe for
 /// use from several threads: implementations own work space.
 class LinearOperator {
@@ -21,6 +34,12 @@ class LinearOperator {
   virtual ~LinearOperator() = default;
   /// `out` and `in` are different fields.
   virtual void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const = 0;
+  /// The same with sums, if there is a kernel that makes them here. \return false: nothing has been done.
+  virtual bool apply_summing(SpinorField& /*out*/, const SpinorField& /*in*/, Dagger, const ProductSums&) const {
+    return false;
+  }
+  /// Groups of sites for which there are numbers in ProductSums::rows; 0: applications of this make no sums.
+  virtual int sum_groups() const { return 0; }
   /// Sites that the fields hold.
   virtual Subset subset() const = 0;
   virtual const DomainPointer& domain() const = 0;

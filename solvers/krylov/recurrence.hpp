@@ -22,6 +22,8 @@ class Recurrence {
   virtual bool normal() const { return false; }
   /// True if the error falls in each iteration, whatever the residual does: a restart for want of progress does harm.
   virtual bool steady() const { return false; }
+  /// True if an iteration takes next to no time once all right-hand sides have stopped.
+  virtual bool idles() const { return false; }
   /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time, for
   /// each phase. \param phase 0 ... phases() - 1, in turn.
   virtual void iterate(int width, int phase) = 0;

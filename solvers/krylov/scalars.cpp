@@ -80,10 +80,11 @@ Step::Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view na
   }
 }
 
-void Step::apply(const Fields& f, int first, int mask, long long most_sites) const {
+void Step::apply(const Fields& f, int first, int mask, long long most_sites, const double* rows) const {
   const SpinorField& any = *f.x;
   Arguments a = any.arguments();
   a.count = std::min(a.count, most_sites);
+  a.rows = rows;
   for (const auto& [field, operand] :
        {std::pair{f.x, &a.x}, {f.y, &a.y}, {f.z, &a.z}, {f.w, &a.w}, {f.u, &a.in}, {f.v, &a.out}}) {
     if (field == nullptr) continue;
@@ -99,6 +100,22 @@ void Step::apply(const Fields& f, int first, int mask, long long most_sites) con
   a.mask = mask;
   std::copy(std::begin(slot_), std::end(slot_), a.slot);
   update(any.domain(), *kernel_, a);
+}
+
+SumRows::SumRows(const LinearOperator& a, const Scalars& scalars, int rhs)
+    : a_(&a), scalars_(&scalars), groups_(a.sum_groups()) {
+  const auto numbers = static_cast<std::size_t>(rhs) * groups_ * product_numbers(true);
+  if (groups_ > 0) memory_ = Memory(a.domain()->device_pointer(), sizeof(double) * numbers);
+}
+
+void SumRows::apply(SpinorField& out, const SpinorField& in, ProductSums sums, const Step& step,
+                    const Step::Fields& fields) const {
+  sums.rows = static_cast<double*>(memory_.data());
+  sums.scalars = scalars_->data();
+  sums.scalar_stride = Scalars::stride;
+  if (groups_ > 0 && a_->apply_summing(out, in, Dagger::no, sums)) return step.of_rows(fields, sums.rows, groups_);
+  a_->apply(out, in, Dagger::no);
+  step(fields);
 }
 
 }  // namespace quarksmith

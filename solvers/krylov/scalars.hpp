@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/fields/field.hpp"
+#include "solvers/krylov/linear_operator.hpp"
 
 namespace quarksmith {
 
@@ -68,17 +68,41 @@ class Step {
   /// Applies the update to the right-hand sides that are active. The fields are those of right-hand sides first, first
   /// + 1, ... of the scalars.
   void operator()(const Fields& fields, int first = 0) const { apply(fields, first, active_slot); }
+  /// The same where another kernel has added up the sums of so many groups of sites: ProductSums::rows.
+  void of_rows(const Fields& fields, const double* rows, int groups) const {
+    apply(fields, 0, active_slot, groups, rows);
+  }
   /// Applies it to all right-hand sides.
   void for_all(const Fields& fields, int first = 0) const { apply(fields, first, -1); }
   /// Runs the scalar program alone for the right-hand sides of x that are active; its sums are those of a few sites.
   void program(const SpinorField& x, int first = 0) const { apply({.x = &x}, first, active_slot, 1); }
 
  private:
-  void apply(const Fields& fields, int first, int mask, long long most_sites = 1LL << 62) const;
+  void apply(const Fields& fields, int first, int mask, long long most_sites = 1LL << 62,
+             const double* rows = nullptr) const;
 
   const Scalars* scalars_;
   const Kernel* kernel_;
   unsigned char slot_[most_slots] = {};
+};
+
+/// An operator, and the sums that its last kernel can make for the update that follows, with the numbers of which this
+/// decides.
+class SumRows {
+ public:
+  /// \param a,scalars outlive this.
+  SumRows(const LinearOperator& a, const Scalars& scalars, int rhs);
+  /// Whether there are sums; then right-hand sides that are not active take next to no time.
+  bool made() const { return groups_ > 0; }
+  /// out = A in, then `step` on the fields, whose sums are those of `sums`, in their order.
+  void apply(SpinorField& out, const SpinorField& in, ProductSums sums, const Step& step,
+             const Step::Fields& fields) const;
+
+ private:
+  const LinearOperator* a_;
+  const Scalars* scalars_;
+  int groups_;
+  Memory memory_;
 };
 
 }  // namespace quarksmith

@@ -51,7 +51,13 @@ void KrylovBatch::settle(Task& task, const Run& run) {
   SpinorField x = task.x->columns(index, run.count), r = r_.columns(0, run.count), s = d_.columns(0, run.count);
   const SpinorField b = task.b->columns(index, run.count);
   std::vector<double> r_norms;
-  if (!run.correct || !accept(task, run, x, r, r_norms)) {
+  const auto columns = task.columns.begin() + run.first;
+  const bool at_zero = std::all_of(columns, columns + run.count,
+                                   [](const Column& c) { return c.from_zero && !std::isfinite(c.measured); });
+  if (at_zero) {
+    r.copy_from(b);
+    for (int n = 0; n < run.count; ++n) r_norms.push_back(columns[n].b_norm);
+  } else if (!run.correct || !accept(task, run, x, r, r_norms)) {
     apply_outer(r, x, run.first);
     r_norms = roots(blas_.residuals(b, r));  // r = b - A x
   }
@@ -62,7 +68,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
   }
   for (int n = 0; n < run.count; ++n) {
     Column& c = task.columns[run.first + n];
-    c.result.exact_applications += task.needs_normal ? 2 : 1;
+    c.result.exact_applications += !at_zero + task.needs_normal;
     judge(task, c, r_norms[n], s_norms[n]);
   }
   SpinorField fresh = recurrence_->fresh().columns(run.first, run.count);

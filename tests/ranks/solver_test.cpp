@@ -146,11 +146,13 @@ class Solvers : public testing::Test {
     EXPECT_TRUE(part.converged) << name;
     EXPECT_LE(part.residual, 1e-10) << name;
     EXPECT_EQ(part.links, links) << name;
-    // Schwarz depends on the parts: its iterations do, too.
+    // Schwarz depends on the parts: its iterations do, too. BiCGstab in half goes other ways with other roundings.
     const bool schwarz = std::string_view(c.preconditioner).starts_with("schwarz");
+    const bool rough = c.method == Method::bicgstab && std::string_view(c.precision) == "double-half";
     for (std::size_t r = 0; r < whole.iterations.size(); ++r) {
       const int iterations = whole.iterations[r];
-      EXPECT_NEAR(part.iterations.at(r), iterations, schwarz ? iterations : 1 + 0.05 * iterations) << name;
+      EXPECT_NEAR(part.iterations.at(r), iterations, schwarz ? iterations : 1 + (rough ? 0.15 : 0.05) * iterations)
+          << name;
     }
     const std::size_t all = static_cast<std::size_t>(Lattice(solver_extent).sites());
     const auto sites = static_cast<std::size_t>(here.sites());

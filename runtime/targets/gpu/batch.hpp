@@ -94,9 +94,10 @@ QUARKSMITH_INLINE void fetch_links(const Arguments& a, const Site& x, const Kept
   (links.fetch(a, x, neighbour<Mu, Step>(a.geometry, x)), ...);
 }
 
-/// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first.
+/// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first. `number` is
+/// that of the thread among those that work on sites.
 template <class K, class Kept>
-QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& links, int part, int size) {
+QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, int number, const Kept& links, int part, int size) {
   fetch_links(a, make_site(a.geometry, a.parity, index, 0), links, typename K::HalfSpinor::Hops{});
   wait_for_copies();
   const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
@@ -106,6 +107,7 @@ QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& lin
     hide(index);
     if (inactive(a, rhs, K::tile)) continue;
     K::template site<1>(a, index, rhs, links);
+    if constexpr (combines_fields<K>) add_products<K>(a, index, rhs, number);
   }
 }
 
@@ -118,7 +120,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void batch_kernel(const QUARKSMIT
   const int index = Order::site(a.geometry, number);
   if (left_out<K>(a, index)) return;
   const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(launched_memory());
-  batch_site<K>(a, index, links, blockIdx.y, part);
+  batch_site<K>(a, index, number, links, blockIdx.y, part);
 }
 
 /// Launches batch_kernel.

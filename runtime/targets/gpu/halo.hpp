@@ -81,9 +81,10 @@ QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloB
          pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
 }
 
-/// A thread's site, and the sites of its block that are at the boundary.
+/// A thread's site, its number among the threads that work on sites, and the sites of its block that are at the
+/// boundary.
 struct HaloSite {
-  int index, edges;
+  int index, number, edges;
   bool works;
 };
 template <int Bits>
@@ -97,7 +98,7 @@ template <int Reach, class Order, int Block>
 QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
   const int number = block * Block + threadIdx.x;
   const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
-  HaloSite s{0, 0, number < count};
+  HaloSite s{0, number, 0, number < count};
   bool edge = s.works;
   if (w.list) {
     if (s.works) s.index = h.boundary[a.parity][number];
@@ -145,6 +146,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH
   const Arguments& a = as_launched(given);
   const Halo& h = as_launched<Arguments>(halo);
   const HaloBlocks& w = as_launched<Arguments, Halo>(work);
+  if (inactive(a, 0, a.rhs)) return;  // on all ranks: nothing is sent
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
@@ -153,13 +155,15 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH
   const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - tile * w.sites);
   // One path for a whole block: where some sites of a warp are at the boundary in x, two would diverge.
   if (s.edges == 0) {
-    if (s.works && !inactive(a, rhs, K::tile)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
-    return;
+    if (!s.works || inactive(a, rhs, K::tile)) return;
+    K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
+  } else {
+    const long long shift = await_neighbours(a, h, w, s.edges);
+    if (!s.works || inactive(a, rhs, K::tile)) return;
+    with_ghosts<K>(
+        h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
   }
-  const long long shift = await_neighbours(a, h, w, s.edges);
-  if (!s.works || inactive(a, rhs, K::tile)) return;
-  with_ghosts<K>(
-      h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
+  if constexpr (combines_fields<K>) add_products<K>(a, s.index, rhs, s.number);
 }
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
@@ -171,6 +175,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
   const Halo& h = as_launched<Arguments>(halo);
   const HaloBlocks& w = as_launched<Arguments, Halo>(work);
   void* const shared = launched_memory();
+  if (inactive(a, 0, a.rhs)) return;  // on all ranks: nothing is sent
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
@@ -178,7 +183,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
   const int part = block / w.sites;
   const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - part * w.sites);
   if (s.edges == 0) {
-    if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::long_hops, Block>(shared), part, w.part);
+    if (s.works) batch_site<K>(a, s.index, s.number, KeptLinks<Links, K::long_hops, Block>(shared), part, w.part);
     return;
   }
   const long long shift = await_neighbours(a, h, w, s.edges);
@@ -186,7 +191,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
   with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
     const KeptLinks<Links, K::long_hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
-    batch_site<K>(a, s.index, links, part, w.part);
+    batch_site<K>(a, s.index, s.number, links, part, w.part);
   });
 }
 

@@ -235,6 +235,19 @@ inline constexpr bool keeps_numbers = false;
 template <class K>
 inline constexpr bool keeps_numbers<K, decltype(int(K::kept_bytes(Arguments{})))> = true;
 
+/// Whether row K is a hopping term whose epilogue reads x.
+template <template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec, class Storage,
+          class Epilogue, bool ComplexPhase, int Tile>
+constexpr bool combines(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>*) {
+  return Epilogue::combines;
+}
+constexpr bool combines(...) { return false; }
+template <class K>
+inline constexpr bool combines_fields = combines(static_cast<const K*>(nullptr));
+
+template <class K>
+QUARKSMITH_INLINE void add_products(const Arguments& a, int index, int rhs, int number);  // products.hpp
+
 /// Threads of a block of kernel K, where it asks for a number, or as launched.
 template <class K, int Block, class = int>
 inline constexpr int threads_of = Block;
@@ -253,13 +266,22 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void kernel(const QUARKSMITH_CONS
     if (index = number_in_halves<Block, Order>(worked_on(a), count); index < 0) return;
     K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
   } else if constexpr (K::sums == 0) {
-    if (index >= count) return;
-    index = Order::site(a.geometry, index);
-    if (!left_out<K>(a, index)) K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
+    const int number = index;
+    if (number >= count) return;
+    index = Order::site(a.geometry, number);
+    if (left_out<K>(a, index)) return;
+    K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
+    if constexpr (combines_fields<K>) add_products<K>(a, index, rhs, number);
   } else {
     double sums[K::sums] = {};
     if (a.stage == SumStage::program) index = count;
-    for (; index < count; index += gridDim.x * Block) K::template site<1>(a, index, rhs, sums);
+    for (; index < count; index += gridDim.x * Block) {
+      if (a.rows == nullptr)
+        K::template site<1>(a, index, rhs, sums);
+      else
+        for (int n = 0; n < K::sums; ++n)
+          sums[n] += a.rows[(static_cast<long long>(rhs) * count + index) * K::sums + n];
+    }
     reduce<K>(a, rhs, sums);
   }
 }

@@ -49,9 +49,9 @@ BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
       l_(l),
       shadow_(a.field(rhs)),
       direction_(step("bicgstab_l_direction", {})),
-      alpha_(step("bicgstab_alpha", {{"half", "nowhere"}})),
+      alpha_(step("bicgstab_l_alpha", {})),
       descend_(step("bicgstab_half_step", {})),
-      advance_(step("bicgstab_advance", {{"half", "alpha"}})),
+      advance_(step("bicgstab_l_advance", {})),
       rho_(step("bicgstab_l_rho", {})),
       solve_(step("bicgstab_l_solve", {{"scale", l == 1 ? "scale" : "nowhere"},
                                        {"first_1", l > 1 ? "first_1" : "zero"},
@@ -64,7 +64,7 @@ BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
                                        {"tau_31", l > 3 ? "tau_31" : "zero"},
                                        {"tau_32", l > 3 ? "tau_32" : "zero"}})),
       step_(step("bicgstab_l_step", {{"omega", "gamma_0"}, {"gamma", l == 1 ? "gamma_0" : "zero"}})),
-      replace_(step("bicgstab_replace", {{"omega", "gamma_0"}, {"half", "nowhere"}})) {
+      replace_(step("bicgstab_replace", {{"omega", "gamma_0"}, {"half", "nowhere"}, {"last", "nowhere"}})) {
   scalars.slot("zero");
   const auto named = [&](const char* name, int j) { return fmt::format("{}_{}", name, l - j); };
   for (int j = 0; j <= l; ++j) {
