@@ -1,5 +1,6 @@
 """Molecular dynamics: what a wrong description is answered."""
 
+import numpy as np
 import pytest
 from test_hmc import GAUGE, SECOND, pure_gauge
 
@@ -173,6 +174,23 @@ def test_a_replay_without_the_numbers_is_one_clear_error(quarksmith, tmp_path):
     assert "holds no trajectory 0" in quarksmith.refuses("hmc", name, "--replay", "p.h5", status=1)
     (tmp_path / "damaged.h5").write_bytes((tmp_path / "p.h5").read_bytes()[:700])
     assert "damaged.h5" in quarksmith.refuses("hmc", name, "--replay", "damaged.h5", status=1)
+
+
+@pytest.mark.parametrize(("off", "refused"), [(0.0, False), (1e-7, True)])
+def test_momenta_of_a_replay_are_in_the_algebra_to_rounding(quarksmith, tmp_path, off, refused):
+    h5py = pytest.importorskip("h5py")
+    a = np.random.default_rng(1).normal(size=(4, 4, 4, 4, 4, 3, 3, 2)) @ np.array([1, 1j])
+    p = a - a.conj().swapaxes(-1, -2)
+    p -= np.eye(3) * np.trace(p, axis1=-2, axis2=-1)[..., None, None] / 3
+    p[1, 2, 3, 0, 2, 0, 1] += off
+    with h5py.File(tmp_path / "p.h5", "w") as file:
+        file["momenta"] = p
+    command = ("hmc", pure_gauge(tmp_path), "--replay", "p.h5")
+    if not refused:
+        assert "trajectory 0" in quarksmith(*command).stdout
+        return
+    error = quarksmith.refuses(*command, status=1)
+    assert "p.h5" in error and "momenta: a matrix is not finite, anti-Hermitian and traceless" in error
 
 
 TABLES = """\
