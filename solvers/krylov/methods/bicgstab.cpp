@@ -11,7 +11,7 @@ namespace {
 /// (1996) 141). All that the end of an iteration decides follows from the products of s, t = A s and the shadow: r = s
 /// - omega t, so that |r|^2 = |s|^2 - |(t, s)|^2 / |t|^2 and (shadow, r) = (shadow, s) - omega (shadow, t). y, r and p
 /// therefore change together, at the beginning of the next iteration; what has not changed yet `complete` adds to y. An
-/// iteration applies A twice and reads or writes seventeen fields besides; three of them less each time that the last
+/// iteration applies A twice and reads or writes seventeen fields besides; two of them less each time that the last
 /// kernel of A makes the products (ProductSums).
 class BiCGstab final : public Recurrence {
  public:
