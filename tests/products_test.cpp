@@ -22,6 +22,25 @@ void add(std::vector<double>& numbers, Complex64 z) {
   numbers.push_back(z.imag());
 }
 
+/// The numbers of out = A in and another field, and the squares of what their rounding is compared with.
+std::pair<std::vector<double>, std::vector<double>> expected(const Blas& blas, ProductSums::Kind kind,
+                                                             const SpinorField& in, const SpinorField& out,
+                                                             const SpinorField& shadow) {
+  const double xx = blas.norm2(in), yy = blas.norm2(out), uu = blas.norm2(shadow);
+  std::vector<double> numbers;
+  if (kind == ProductSums::Kind::shadow) {
+    add(numbers, blas.dot(shadow, out));
+    numbers.push_back(xx);
+    return {numbers, {uu * yy, uu * yy, xx * xx}};
+  }
+  add(numbers, blas.dot(out, in));
+  numbers.push_back(yy);
+  numbers.push_back(xx);
+  add(numbers, blas.dot(shadow, in));
+  add(numbers, blas.dot(shadow, out));
+  return {numbers, {xx * yy, xx * yy, yy * yy, xx * xx, uu * xx, uu * xx, uu * yy, uu * yy}};
+}
+
 class Products : public testing::TestWithParam<std::tuple<std::string, std::string, Reduction>> {};
 
 TEST_P(Products, AreThoseOfTheFields) {
@@ -63,21 +82,8 @@ TEST_P(Products, AreThoseOfTheFields) {
         for (int n = 0; n < idle; ++n) {
           const SpinorField x = in.columns(n, 1), y = out.columns(n, 1), u = shadow.columns(n, 1);
           SpinorField again = wanted.columns(n, 1);
-          const double yy = blas.norm2(y), xx = blas.norm2(x), uu = blas.norm2(u);
-          EXPECT_LE(blas.residual(y, again), 1e-13 * yy) << "right-hand side " << n;
-          std::vector<double> numbers, sizes;
-          if (kind == ProductSums::Kind::shadow) {
-            add(numbers, blas.dot(u, y));
-            numbers.push_back(xx);
-            sizes = {uu * yy, uu * yy, xx * xx};
-          } else {
-            add(numbers, blas.dot(y, x));
-            numbers.push_back(yy);
-            numbers.push_back(xx);
-            add(numbers, blas.dot(u, x));
-            add(numbers, blas.dot(u, y));
-            sizes = {xx * yy, xx * yy, yy * yy, xx * xx, uu * xx, uu * xx, uu * yy, uu * yy};
-          }
+          EXPECT_LE(blas.residual(y, again), 1e-13 * blas.norm2(y)) << "right-hand side " << n;
+          const auto [numbers, sizes] = expected(blas, kind, x, y, u);
           const std::vector<double> found = totals(*device, rows, a->sum_groups(), int(numbers.size()), n);
           for (std::size_t k = 0; k < numbers.size(); ++k)
             EXPECT_NEAR(found[k], numbers[k], single * std::sqrt(sizes[k])) << "right-hand side " << n << ", " << k;
