@@ -18,8 +18,7 @@ namespace quarksmith {
 struct TrajectoryReport {
   std::vector<double> kinetic;               ///< at the start and the end
   std::vector<std::vector<double>> actions;  ///< of each monomial likewise
-  std::vector<std::vector<double>>
-      forces;  ///< of each monomial -tr F^2 over the lattice, for each of its kicks in turn
+  std::vector<std::vector<double>> forces;   ///< of each monomial -tr F^2 of the lattice at each kick of the scheme
   double dh = 0;
   bool accepted = true;
   double plaquette = 0;  ///< of the links that it leaves, normalised to 1
