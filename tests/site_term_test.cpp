@@ -261,7 +261,7 @@ TEST_P(TermOfSpinors, AddsTheHermitianPartOfTheirProduct) {
   const BasisInfo& basis = find_basis(kernel.basis);
   SpinorField in(domain, find_precision(kernel.precision), Subset::full, 3), x = in.like();
   TermField out(domain, find_precision(kernel.precision));
-  out.fill(0);
+  out.fill(0xff);  // not a number
   std::vector<HostSpinor> psi, chi;
   for (int r = 0; r < 3; ++r) {
     psi.push_back(reference::random_spinor(lattice, 1 + r)), chi.push_back(reference::random_spinor(lattice, 11 + r));
@@ -272,8 +272,11 @@ TEST_P(TermOfSpinors, AddsTheHermitianPartOfTheirProduct) {
     a.parity = int(parity);
     a.in = in.operand(parity), a.x = x.operand(parity), a.out = out.operand(parity);
     a.columns = 3;
-    a.a.re = 0.7;
-    GetParam().device->run(kernel, a);
+    a.a.re = 0.3;
+    GetParam().device->run(kernel, a);  // sets
+    a.a.re = 0.4;
+    a.y = a.out;
+    GetParam().device->run(kernel, a);  // adds
   }
   const SiteMatrices ours = support::whole_term(download(out));
   double worst = 0;

@@ -228,7 +228,7 @@ SITE_KERNELS = (
     ),
     SiteKernel(
         name="add_outer",
-        formula="out = out - a times the sum over right-hand sides of the Hermitian part of in x^+, in both blocks",
+        formula="out = y - a times the sum over right-hand sides of the Hermitian part of in x^+, in both blocks",
         axes=("precision", "basis"),
         runtime_body="AddOuter",
         arguments=lambda spec: [spec.format.spinor_codec, spec.format.link_codec, f"Frame_{_basis(spec).short}"],

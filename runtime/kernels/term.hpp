@@ -240,8 +240,8 @@ QUARKSMITH_INLINE Complex<R> component(const Spinor<R, 4>& psi, int block, int i
   return psi[2 * block + i / 3].c[i % 3];
 }
 
-/// out = out - a.a times the sum over all right-hand sides, of which there are a.columns, of (in x^+ + x in^+)/2
-/// between spins of one eigenvalue of gamma_5.
+/// out = y - a.a times the sum over all right-hand sides, of which there are a.columns, of (in x^+ + x in^+)/2 between
+/// spins of one eigenvalue of gamma_5; y, which may be out, is zero where it has no memory.
 template <class Codec, class TermCodec, class Frame>
 struct AddOuter : TermKernel<Codec, 0> {
   template <int W>
@@ -253,7 +253,8 @@ struct AddOuter : TermKernel<Codec, 0> {
     const R factor = real_scalar<R>(a.a), half = broadcast<R>(0.5) * factor;
     QUARKSMITH_ROLLED
     for (int block = 0; block < 2; ++block) {
-      auto sum = Terms::load(a.out, x.place, x.parity, block);
+      Hermitian6<R> sum{};
+      if (a.y.data != nullptr) sum = Terms::load(a.y, x.place, x.parity, block);
       QUARKSMITH_ROLLED
       for (int k = 0; k < a.columns; ++k) {
         const Spinor<R, 4> psi = Frame::to_chiral(Spinors::load(a.in, x.place, k));
@@ -281,30 +282,40 @@ QUARKSMITH_FUNCTION Hermitian6<R> invert_block(const Hermitian6<R>& h, R& det) {
   const auto at = [](int i, int j) { return i * (i - 1) / 2 + j; };
   Complex<R> l[15];
   R d[6], inverse[6];
+  QUARKSMITH_UNROLL
   for (int j = 0; j < 6; ++j) {
     d[j] = h.diagonal[j];
+    QUARKSMITH_UNROLL
     for (int k = 0; k < j; ++k) d[j] = d[j] - norm2(l[at(j, k)]) * d[k];
     inverse[j] = reciprocal(d[j]);
     det = det * d[j];
+    QUARKSMITH_UNROLL
     for (int i = j + 1; i < 6; ++i) {
       Complex<R> sum = h.below[at(i, j)];
+      QUARKSMITH_UNROLL
       for (int k = 0; k < j; ++k) sum = sum - d[k] * (l[at(i, k)] * conj(l[at(j, k)]));
       l[at(i, j)] = inverse[j] * sum;
     }
   }
   // Column by column: y = L^-1 e_c, z = D^-1 y, x = L^-+ z.
   Hermitian6<R> result;
+  QUARKSMITH_UNROLL
   for (int c = 0; c < 6; ++c) {
     Complex<R> x[6];
+    QUARKSMITH_UNROLL
     for (int i = 0; i < 6; ++i) {
       x[i] = {i == c ? broadcast<R>(1) : R{}, R{}};
+      QUARKSMITH_UNROLL
       for (int k = c; k < i; ++k) x[i] = x[i] - l[at(i, k)] * x[k];
     }
+    QUARKSMITH_UNROLL
     for (int i = 5; i >= c; --i) {
       x[i] = inverse[i] * x[i];
+      QUARKSMITH_UNROLL
       for (int k = i + 1; k < 6; ++k) x[i] = x[i] - conj(l[at(k, i)]) * x[k];
     }
     result.diagonal[c] = x[c].re;
+    QUARKSMITH_UNROLL
     for (int i = c + 1; i < 6; ++i) result.below[at(i, c)] = x[i];
   }
   return result;
@@ -323,6 +334,7 @@ struct InvertTerm : TermKernel<Codec, 1> {
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>* sums) {
     using Terms = TermView<Codec, W>;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
+    QUARKSMITH_ROLLED
     for (int block = 0; block < 2; ++block) {
       typename Terms::Real det = broadcast<typename Terms::Real>(1);
       const auto inverse = invert_block(Terms::load(a.term, x.place, x.parity, block), det);

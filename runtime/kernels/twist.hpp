@@ -117,9 +117,12 @@ QUARKSMITH_INLINE Complex<R> element(const Hermitian6<R>& h, int i, int j) {
 template <class R>
 QUARKSMITH_FUNCTION Hermitian6<R> product(const Hermitian6<R>& h, const Hermitian6<R>& g) {
   Hermitian6<R> p;
-  for (int i = 0; i < 6; ++i)
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < 6; ++i) {
+    QUARKSMITH_UNROLL
     for (int j = 0; j <= i; ++j) {
       Complex<R> sum = {};
+      QUARKSMITH_UNROLL
       for (int k = 0; k < 6; ++k) sum = sum + element(h, i, k) * element(g, k, j);
       if (i == j) {
         p.diagonal[i] = sum.re;
@@ -127,6 +130,7 @@ QUARKSMITH_FUNCTION Hermitian6<R> product(const Hermitian6<R>& h, const Hermitia
         p.below[i * (i - 1) / 2 + j] = sum;
       }
     }
+  }
   return p;
 }
 
@@ -140,9 +144,11 @@ struct InvertTwistedTerm : TermKernel<Codec, 1> {
     using Terms = TermView<Codec, W>;
     using R = typename Terms::Real;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
+    QUARKSMITH_ROLLED
     for (int block = 0; block < 2; ++block) {
       const auto c = Terms::load(a.term, x.place, x.parity, block);
       auto square = product(c, c);
+      QUARKSMITH_UNROLL
       for (int i = 0; i < 6; ++i) square.diagonal[i] = square.diagonal[i] + real_scalar<R>(a.a);
       R det = broadcast<R>(1);
       const auto b = invert_block(square, det), cb = product(c, b);

@@ -50,16 +50,15 @@ double GeneralEvenOdd::flops() const {
 double GeneralEvenOdd::residual_scale() const { return form_ == Reduction::symmetric ? hopping_->term().size() : 1; }
 
 SpinorField GeneralEvenOdd::completed(const SpinorField& even, Dagger dagger) const {
-  SpinorField odd = hopping_->field(Subset::odd, even.rhs()), all = hopping_->field(Subset::full, even.rhs());
-  const double s = -h_ * hopping_->inverse_scale();
-  if (hopping_->has_term()) {
-    hopping_->apply_inverse(odd, even, Parity::odd, dagger);
-    Blas(odd).scale(s, odd, odd);
-  } else {
-    odd.fill(0);
-    hopping_->apply(odd, 0, odd, s, even, Parity::odd, dagger);
-  }
+  SpinorField all = hopping_->field(Subset::full, even.rhs());
   all.copy_half(Parity::even, even);
+  if (hopping_->has_term()) {
+    hopping_->apply_inverse(all, -h_, even, Parity::odd, dagger);
+    return all;
+  }
+  SpinorField odd = hopping_->field(Subset::odd, even.rhs());
+  odd.fill(0);
+  hopping_->apply(odd, 0, odd, -h_ * hopping_->inverse_scale(), even, Parity::odd, dagger);
   all.copy_half(Parity::odd, odd);
   return all;
 }
@@ -76,14 +75,14 @@ void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) cons
 /// Of the symmetric form y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.
 void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
   const bool symmetric = form_ == Reduction::symmetric;
-  SpinorField left = y.like();
-  left.copy_from(y);
+  std::optional<SpinorField> left;
+  if (symmetric) left.emplace(y.like());
   if (symmetric && hopping_->has_term())
-    hopping_->apply_inverse_term(left, 1, y, Parity::even, Dagger::yes);
+    hopping_->apply_inverse_term(*left, 1, y, Parity::even, Dagger::yes);
   else if (symmetric)
-    Blas(left).scale(hopping_->inverse_scale(), y, left);
+    Blas(*left).scale(hopping_->inverse_scale(), y, *left);
   SpinorField psi = completed(x, Dagger::no);
-  const SpinorField chi = completed(left, Dagger::yes);
+  const SpinorField chi = completed(left ? *left : y, Dagger::yes);
   force.add_hops(psi, chi, weight);
   if (hopping_->term().stored() == nullptr) return;
   if (symmetric) {

@@ -192,9 +192,13 @@ void HoppingTerm::apply_t(SpinorField& out, const SpinorField& x, double beta, c
 
 void HoppingTerm::apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
                                 const ProductSums* sums) const {
-  if (!has_term()) return apply(out, in, parity, dagger, sums);
+  has_term() ? apply_inverse(out, 1, in, parity, dagger, sums) : apply(out, in, parity, dagger, sums);
+}
+
+void HoppingTerm::apply_inverse(SpinorField& out, double beta, const SpinorField& in, Parity parity, Dagger dagger,
+                                const ProductSums* sums) const {
   Arguments a;
-  term_.set_inverse(a, sign(dagger), dagger);
+  term_.set_inverse(a, sign(dagger) * beta, dagger);
   run(Epilogue::tinv, a, out, nullptr, in, parity, dagger, sums);
 }
 

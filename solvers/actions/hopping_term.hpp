@@ -45,6 +45,9 @@ class HoppingTerm {
   /// out = T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
                      const ProductSums* sums = nullptr) const;
+  /// out = b T^-1 D in where T is no number
+  void apply_inverse(SpinorField& out, double b, const SpinorField& in, Parity parity, Dagger dagger,
+                     const ProductSums* sums = nullptr) const;
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger, const ProductSums* sums = nullptr) const;

@@ -58,7 +58,9 @@ class FermionForce::Part {
   void add_site_term(const SpinorField& psi, const SpinorField& chi, double weight) {
     if (info().blocks.empty()) return;
     const SpinorField x = psi.by_slice(), y = chi.by_slice();
-    TermField& sum = site_term();
+    const bool first = !site_term_;
+    if (first) site_term_.emplace(u_.domain_pointer(), find_precision("double"));
+    TermField& sum = *site_term_;
     const Domain& domain = sum.domain();
     const Kernel& kernel =
         find(domain.device().kernels(), {.operation = "add_outer", .precision = "double", .basis = settings_.basis});
@@ -69,6 +71,7 @@ class FermionForce::Part {
       a.in = x.operand(parity);
       a.x = y.operand(parity);
       a.out = sum.operand(parity);
+      if (!first) a.y = a.out;
       a.a.re = weight;
       domain.device().run(kernel, a);
     }
@@ -165,6 +168,14 @@ class FermionForce::Part {
     return *site_term_;
   }
 
+  /// Whether all matrices of a field are in blocks, so that the kernel of their derivatives sets each.
+  bool are_in_blocks(int field) const {
+    unsigned found = 0;
+    for (const SiteBlock& block : info().blocks)
+      if (block.field == field) found |= 1u << block.direction;
+    return found == info().fields[std::size_t(field)].slots;
+  }
+
   /// From the derivative by the site term to those by the matrices of its blocks.
   void take_site_term() {
     if (!site_term_) return;
@@ -174,10 +185,13 @@ class FermionForce::Part {
     const std::vector<int> fields = fields_of_blocks(info());
     std::vector<std::shared_ptr<LinkField>> apart(fields.size());
     std::vector<const LinkField*> operands;
-    for (std::size_t k = 0; k < fields.size(); ++k) {  // directions without a matrix stay zero
+    for (std::size_t k = 0; k < fields.size(); ++k) {
       const bool first = info().fields[std::size_t(fields[k])].moves && !back_.has(fields[k]);
-      if (!first) apart[k] = scratch_.zero(site_term_->domain_pointer(), u_.colours());
-      operands.push_back(first ? &back_.by(fields[k]) : apart[k].get());
+      const bool whole = are_in_blocks(fields[k]);
+      if (!first)
+        apart[k] = whole ? scratch_.field(u_.domain_pointer(), u_.colours())
+                         : scratch_.zero(u_.domain_pointer(), u_.colours());
+      operands.push_back(!first ? apart[k].get() : whole ? &back_.set_by(fields[k]) : &back_.by(fields[k]));
     }
     Arguments a = arguments_for(domain, site_term_->lanes());
     set_blocks(a, fields_->values(), operands);

@@ -256,6 +256,10 @@ LinkField& LinkForce::by(int field) {
   return *by_[field];
 }
 
+LinkField& LinkForce::set_by(int field) {
+  return *(by_[field] = scratch_.field(fields_[0]->domain_pointer(), colours()));
+}
+
 long long LinkForce::back(LinkField& z) {
   long long damped = 0;
   const auto stages = program_.info().stages;

@@ -15,6 +15,8 @@ class LinkForce {
 
   /// That by a field; zero at first.
   LinkField& by(int field);
+  /// That by a field that has none yet: the caller sets all matrices of the field.
+  LinkField& set_by(int field);
   bool has(int field) const { return by_[field] != nullptr; }
   int colours() const { return fields_[0]->colours(); }
   /// Takes them back to the field number 0, the links of a configuration. Of these the derivative by them is added to

@@ -9,17 +9,32 @@ namespace quarksmith::QUARKSMITH_TARGET {
 /// Blocks of a reducing launch: fixed, so that sums are the same from run to run.
 inline constexpr int reducing_blocks = 2112;
 
-/// Sum over the threads of a block, valid in thread 0; the order of additions is fixed.
-QUARKSMITH_INLINE double sum_block(double value) {
-  __shared__ double warp_sums[32];
-  for (int shift = warp_threads / 2; shift > 0; shift /= 2) value += of_later(value, shift);
-  __syncthreads();
-  if (threadIdx.x % warp_threads == 0) warp_sums[threadIdx.x / warp_threads] = value;
-  __syncthreads();
-  double total = 0;
-  if (threadIdx.x == 0)
-    for (unsigned warp = 0; warp < blockDim.x / warp_threads; ++warp) total += warp_sums[warp];
-  return total;
+/// Numbers whose sums over a block are found together.
+inline constexpr int sums_at_once = 8;
+
+/// Sums over the threads of a block, valid in thread 0; the order of additions is fixed.
+template <int N>
+QUARKSMITH_INLINE void sum_block(const double* values, double* totals) {
+  constexpr int most_warps = 32, many = N < sums_at_once ? N : sums_at_once;
+  __shared__ double warp_sums[most_warps * many];
+  const unsigned warp = threadIdx.x / warp_threads, warps = blockDim.x / warp_threads;
+  QUARKSMITH_UNROLL
+  for (int first = 0; first < N; first += many) {
+    const int end = first + many < N ? first + many : N;
+    __syncthreads();
+    for (int n = first; n < end; ++n) {
+      double value = values[n];
+      QUARKSMITH_UNROLL
+      for (int shift = warp_threads / 2; shift > 0; shift /= 2) value += of_later(value, shift);
+      if (threadIdx.x % warp_threads == 0) warp_sums[warp * many + n - first] = value;
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) continue;
+    for (int n = first; n < end; ++n) {
+      totals[n] = 0;
+      for (unsigned w = 0; w < warps; ++w) totals[n] += warp_sums[w * many + n - first];
+    }
+  }
 }
 
 QUARKSMITH_INLINE bool inactive(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
@@ -88,23 +103,20 @@ template <class K>
 QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
   constexpr int N = K::sums;
   double* partial = a.partial + static_cast<long long>(rhs) * gridDim.x * N;
-  for (int n = 0; n < N; ++n) {
-    const double total = sum_block(sums[n]);
-    if (threadIdx.x == 0) partial[blockIdx.x * N + n] = total;
-  }
+  double totals[N];
+  sum_block<N>(sums, totals);
+  if (threadIdx.x == 0)
+    for (int n = 0; n < N; ++n) partial[blockIdx.x * N + n] = totals[n];
   __shared__ bool last;
   __threadfence();
   if (threadIdx.x == 0) last = atomicAdd(a.ticket + rhs, 1u) == gridDim.x - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
-  double totals[N];
-  for (int n = 0; n < N; ++n) {
-    double mine = 0;
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x)
-      mine += static_cast<volatile double*>(partial)[block * N + n];
-    totals[n] = sum_block(mine);
-  }
+  double mine[N] = {};
+  for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x)
+    for (int n = 0; n < N; ++n) mine[n] += static_cast<volatile double*>(partial)[block * N + n];
+  sum_block<N>(mine, totals);
   if (threadIdx.x == 0) a.ticket[rhs] = 0;
   hand_over<K>(a, rhs, totals, 0);
 }
