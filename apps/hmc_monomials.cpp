@@ -261,14 +261,22 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
     const bool by_poles = functions.has("poles");
     const double error = by_poles ? 0 : small(functions, "error", 1e-10, most_error),
                  force_error = by_poles ? 0 : small(functions, "force_error", 1e-7, most_force_error);
-    const RationalFit action = by_poles ? poles("poles", power, most_error) : fit_to_error(power, error, interval),
-                      force = by_poles ? poles("force_poles", of_force, most_force_error)
-                                       : fit_to_error(of_force, force_error, interval);
-    remark("action and heat bath", action);
+    if (by_poles) {
+      const RationalFit action = poles("poles", power, most_error),
+                        force = poles("force_poles", of_force, most_force_error);
+      remark("action and heat bath", action);
+      remark("force", force);
+      return {action.inverse, action.function, force.function, interval, 2 * action.error};
+    }
+    const bool is_whole = flavours > 0;  // of bosons the function grows, and the bound on its error is of no use
+    const RationalFit heatbath = fit_to_error({flavours, part}, error, interval),
+                      action = fit_to_error(is_whole ? of_force : power, error, interval),
+                      force = fit_to_error(of_force, force_error, interval);
+    remark("heat bath", heatbath);
+    remark("action", action);
     remark("force", force);
-    if (by_poles) return {action.inverse, action.function, force.function, interval, 2 * action.error};
-    const RationalFit heatbath = fit_to_error({flavours, part}, error, interval);
-    return {heatbath.function, action.function, force.function, interval, action.error + heatbath.error};
+    return {heatbath.function, action.function,  force.function,
+            interval,          2 * heatbath.error + (is_whole ? 1 : 2) * action.error, is_whole};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }

@@ -23,12 +23,14 @@ LinkField& Enclosure::write(LinkField& links, bool keep) const {
   return part_ == nullptr ? links : part_->write(links, keep);
 }
 
+bool Enclosure::keeps_sites_at_home() const { return part_ != nullptr && part_->keeps_sites_at_home(); }
+
 LinkField& Enclosure::add_to(LinkField& links) const {
-  return part_ == nullptr || part_->keeps_sites_at_home() ? links : write(links, true);
+  return part_ == nullptr || keeps_sites_at_home() ? links : write(links, true);
 }
 
 void Enclosure::added_to(LinkField& links) const {
-  if (part_ != nullptr && !part_->keeps_sites_at_home()) written(links);
+  if (part_ != nullptr && !keeps_sites_at_home()) written(links);
 }
 
 void Enclosure::cut(const LinkField& from, LinkField& links) const {

@@ -18,6 +18,8 @@ class Enclosure {
   Enclosure(const DomainPointer& domain, const BorderDepth& depth, std::string_view what);
 
   const DomainPointer& domain() const { return domain_; }
+  /// Whether expressions that read fields of the domain beyond their sites find all others on the lattice itself.
+  bool keeps_sites_at_home() const;
   /// Links with their border, which is fetched if they have changed since. Collective. They keep the copy.
   const LinkField& read(const LinkField& links) const;
   /// The same for links that go soon: into a field of the domain. \return that, or the links of a whole lattice.

@@ -184,7 +184,7 @@ double RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
     if (functions_.range) require_covered();
     sum += Blas(one).norm2(one);
   }
-  return sum;
+  return noise_ = sum;
 }
 
 void RationalMonomial::require_covered() const {
@@ -199,10 +199,33 @@ void RationalMonomial::require_covered() const {
 
 double RationalMonomial::miss() const { return functions_.range ? term_.tol_action + functions_.error : 1; }
 
+/// Of x_k = (A + beta_k)^-1 phi with residual rho, phi^+ x_k is 2 Re phi^+ x_k - x_k^+ (A + beta_k) x_k but for rho^+
+/// (A + beta_k)^-1 rho: the error of all is at most |rho|^2 action(lower end), and |eta|^2 is what S was.
+double RationalMonomial::whole_action(const SpinorField& phi) {
+  const RationalFunction& r = functions_.action;
+  const Blas blas(phi);
+  const double size = blas.norm2(phi), share = noise_ / fields_ / (r(functions_.range->lower) * size),
+               tolerance = std::max(term_.tol_action, std::sqrt(term_.tol_action * std::min(share, 1.0)));
+  SpinorField x = operator_.field(static_cast<int>(r.poles.size())), image = operator_.field();
+  operator_.solve_shifted(x, phi, r.poles, tolerance, solves_);
+  double sum = r.constant * size;
+  for (std::size_t k = 0; k < r.poles.size(); ++k) {
+    const SpinorField one = x.columns(static_cast<int>(k), 1);
+    operator_.matrix().apply(image, one, Dagger::no);
+    const double product = operator_.is_squared() ? blas.dot(one, image).real() : blas.norm2(image);
+    sum += r.residues[k] * (2 * blas.dot(phi, one).real() - product - r.poles[k] * blas.norm2(one));
+  }
+  return sum;
+}
+
 double RationalMonomial::norm2(const EvolvingLinks& links) {
   double sum = 0;
   SpinorField y = operator_.field();
   for (int n = 0; n < fields_; ++n) {
+    if (functions_.is_whole) {
+      sum += whole_action(phi_->columns(n, 1));
+      continue;
+    }
     apply(functions_.action, y, phi_->columns(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }

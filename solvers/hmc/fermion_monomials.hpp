@@ -121,7 +121,8 @@ struct RationalFunctions {
   RationalFunction heatbath, action, force;
   /// Of the eigenvalues of A for which they hold; empty if they were given and nothing is known of one.
   std::optional<Interval> range = std::nullopt;
-  double error = 0;  ///< of heatbath and action there, relative, both together
+  double error = 0;       ///< of the action of what the heat bath gives there, relative
+  bool is_whole = false;  ///< S = phi^+ action(A) phi instead, which falls with A; needs a range
 };
 
 class RationalMonomial final : public FermionMonomial {
@@ -143,11 +144,14 @@ class RationalMonomial final : public FermionMonomial {
   void require_covered() const;
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
+  /// phi^+ action(A) phi
+  double whole_action(const SpinorField& phi);
 
   RationalFunctions functions_;
   int fields_;
   double flavours_;
   std::optional<SpinorField> phi_;  // a right-hand side each
+  double noise_ = 0;                // |eta|^2 of all
 };
 
 /// S = -flavours log |det T| on some sites.

@@ -13,12 +13,18 @@ namespace {
 /// Sum over all projected links of |W W^+ - 1|^2 up to which each of them counts as unitary.
 constexpr double unitary_limit = 1e-16;
 
+/// What a launch is evaluated by.
+std::string operation_of(const LinkLaunch& launch) {
+  const char* how = launch.kept >= 0 ? "keep_" : launch.how == LinkLaunch::sets ? "set_" : "add_";
+  return how + std::string(launch.core);
+}
+
 /// The fields between the steps of a stage, in memory for as long as launches use them.
 class Workspace {
  public:
-  Workspace(const LinkStage& stage, const StatementFields& given, const ActionInfo& info, const Enclosure& around,
-            const ScratchFields& scratch)
-      : stage_(stage), given_(given), info_(info), around_(around), scratch_(scratch) {}
+  Workspace(const LinkStage& stage, const StatementFields& given, const ActionInfo& info, const DomainPointer& home,
+            const Enclosure& around, const ScratchFields& scratch)
+      : stage_(stage), given_(given), info_(info), home_(home), around_(around), scratch_(scratch) {}
 
   const LinkField& read(int field) const {
     const auto made = made_.find(field);
@@ -26,7 +32,7 @@ class Workspace {
   }
   LinkField& write(int field) {
     auto& made = made_[field];
-    if (made == nullptr) made = scratch_.field(around_.domain(), given_[0]->colours());
+    if (made == nullptr) made = scratch_.field(is_at_home(field) ? home_ : around_.domain(), given_[0]->colours());
     return *made;
   }
   /// Releases what no launch after number n uses.
@@ -41,13 +47,13 @@ class Workspace {
     });
   }
   /// Kept fields, on the lattice itself.
-  void take(StatementFields& fields, const DomainPointer& home) {
+  void take(StatementFields& fields) {
     for (auto& [field, made] : made_) {
-      if (around_.domain() == home) {
+      if (made->domain_pointer() == home_) {
         fields[field] = std::move(made);
         continue;
       }
-      auto whole = scratch_.field(home, given_[0]->colours());
+      auto whole = scratch_.field(home_, given_[0]->colours());
       around_.cut(*made, *whole);
       fields[field] = std::move(whole);
     }
@@ -55,9 +61,25 @@ class Workspace {
   }
 
  private:
+  /// Whether a field is written on the lattice itself: no launch reads it, and those that write it read all else beyond
+  /// their sites.
+  bool is_at_home(int field) const {
+    if (!info_.fields[field].kept || !around_.keeps_sites_at_home()) return false;
+    return std::ranges::all_of(stage_.launches, [&](const LinkLaunch& l) {
+      if (l.reads(field)) return false;
+      return !l.writes(field) || (l.kept < 0 && reads_beyond(l));
+    });
+  }
+  bool reads_beyond(const LinkLaunch& launch) const {
+    const auto parameters = parameters_of(home_->device(), operation_of(launch));
+    return std::all_of(parameters.begin(), parameters.begin() + launch.operands.size(),
+                       [](const ExpressionParameter& p) { return p.reaches_beyond(); });
+  }
+
   const LinkStage& stage_;
   const StatementFields& given_;
   const ActionInfo& info_;
+  const DomainPointer& home_;
   const Enclosure& around_;
   const ScratchFields& scratch_;
   std::map<int, std::shared_ptr<LinkField>> made_;
@@ -91,7 +113,7 @@ void LinkProgram::make(StatementFields& fields, const ScratchFields& scratch) co
 void LinkProgram::make_stage(const LinkStage& stage, StatementFields& fields, const ScratchFields& scratch) const {
   const DomainPointer home = fields[stage.launches[0].operands[0]]->domain_pointer();
   const Enclosure around(home, {stage.reach, true}, fmt::format("links of {}", info().name));
-  Workspace work(stage, fields, info(), around, scratch);
+  Workspace work(stage, fields, info(), home, around, scratch);
   for (std::size_t n = 0; n < stage.launches.size(); ++n) {
     const LinkLaunch& launch = stage.launches[n];
     std::vector<const LinkField*> operands;
@@ -100,7 +122,7 @@ void LinkProgram::make_stage(const LinkStage& stage, StatementFields& fields, co
     if (launch.projects && launch.direction < 0) require_unitary(work.read(launch.field));
     work.release(n);
   }
-  work.take(fields, home);
+  work.take(fields);
 }
 
 std::vector<ExpressionArgument> LinkProgram::numbers_of(const LinkLaunch& launch) const {
@@ -117,28 +139,27 @@ std::vector<ExpressionArgument> LinkProgram::directions_of(const LinkLaunch& lau
 
 void LinkProgram::run(const LinkLaunch& launch, const std::vector<const LinkField*>& operands, LinkField& target,
                       LinkField* kept) const {
-  const char* how = kept != nullptr ? "keep_" : launch.how == LinkLaunch::sets ? "set_" : "add_";
-  evaluate_as(how, launch, operands, number(launch.weight).real(), target, kept);
+  evaluate_as(operation_of(launch), launch, operands, number(launch.weight).real(), target, kept);
 }
 
 void LinkProgram::run_core(const LinkLaunch& launch, const std::vector<const LinkField*>& operands,
                            LinkField& out) const {
-  evaluate_as("set_", launch, operands, 1, out, nullptr);
+  evaluate_as("set_" + std::string(launch.core), launch, operands, 1, out, nullptr);
 }
 
-void LinkProgram::evaluate_as(const std::string& how, const LinkLaunch& launch,
+void LinkProgram::evaluate_as(const std::string& operation, const LinkLaunch& launch,
                               const std::vector<const LinkField*>& operands, double weight, LinkField& target,
                               LinkField* kept) const {
   std::vector<ExpressionArgument> inputs;
   for (const LinkField* operand : operands) inputs.emplace_back(*operand);
-  if (how != "set_") inputs.emplace_back(target);
+  if (!operation.starts_with("set_")) inputs.emplace_back(target);
   for (const ExpressionArgument& n : numbers_of(launch)) inputs.push_back(n);
   inputs.emplace_back(weight);
   for (const ExpressionArgument& d : directions_of(launch)) inputs.push_back(d);
   std::vector<ExpressionOutput> outputs;
   if (kept != nullptr) outputs.emplace_back(*kept);
   outputs.emplace_back(target);
-  evaluate(how + std::string(launch.core), inputs, outputs);
+  evaluate(operation, inputs, outputs);
 }
 
 }  // namespace quarksmith
