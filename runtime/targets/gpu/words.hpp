@@ -174,13 +174,13 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   for (int n = 0; n < packets; ++n) const_cast<P*>(at)[(group * packets + n) * site_block] = u.packet[n];
 }
 
-/// Prefetches the N words of a site into L2.
-template <class Word, int W, int N>
-QUARKSMITH_INLINE void prefetch_words(const Operand& f, const Place& p, long long shift) {
+/// Prefetches group number `group` of a site into L2.
+template <class Word, int W, int N, int Groups = 1>
+QUARKSMITH_INLINE void prefetch_words(const Operand& f, const Place& p, long long shift, int group = 0) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
-  const auto* at = vectors_at<bytes, N* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
+  const auto* at = vectors_at<bytes, N * Groups* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) prefetch(at + n * site_block);
+  for (int n = 0; n < packets; ++n) prefetch(at + (group * packets + n) * site_block);
 }
 
 template <int W>
