@@ -243,30 +243,31 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
 namespace {
 
 /// The same of links on the device.
-LinkSizes sizes_of(const LinkField& links) {
+double largest_of(const LinkField& links) {
   const MemoryOrder order = order_of(links);
-  Communicator& communicator = links.domain().communicator();
   const int boxes = links.domain().layout(links.lanes()).boxes();
   const auto* words = static_cast<const double*>(links.operand().data);
   double largest = 0;
   for (int n = 0; n < order.site_words(); ++n)
     largest = std::max(largest, links.domain().device().largest(order.numbers(words, n, boxes)));
-  const double sum = evaluate("matrices_norm2", {links})[0];
-  return {communicator.largest(largest),
-          sum / (double(links.colours()) * directions * double(links.domain().lattice().global_sites()))};
+  return links.domain().communicator().largest(largest);
+}
+double mean_square_of(const LinkField& links) {
+  const double matrices = double(directions) * double(links.domain().lattice().global_sites());
+  return evaluate("matrices_norm2", {links})[0] / (links.colours() * matrices);
 }
 
 }  // namespace
 
 LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage, int depth) {
   const bool integers = precision.word_bytes < 4, unitary = storage.group.starts_with("U(");
-  LinkSizes sizes;
-  if (integers || unitary) sizes = sizes_of(from);
-  const double scale = unitary ? std::sqrt(sizes.mean_square) : integers ? sizes.largest : 1;
+  const double scale = unitary ? std::sqrt(mean_square_of(from)) : integers ? largest_of(from) : 1;
+  const bool divides = scale != 0 && scale != 1;
+  if (!divides && from.depth() == depth) return encode_links(from, precision, storage);
   LinkField divided(from.domain_pointer(), from.precision(), from.storage(), depth);
-  evaluate("set_links", {from, scale == 0 ? 1 : 1 / scale}, {divided});
+  evaluate("set_links", {from, divides ? 1 / scale : 1}, {divided});
   LinkField to = encode_links(divided, precision, storage);
-  if (scale != 0) to.set_scale(scale);
+  if (divides) to.set_scale(scale);
   return to;
 }
 
