@@ -16,13 +16,15 @@ constexpr double most_drift = 2;  ///< of the true residual over that of the rec
 /// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
 /// in double on thermalised links, but in quarter precision. Light quarks need more of them where half goes on for
 /// longer; where a few iterations win a digit, replacements cost as much as these. \param rate of |residual|^2 in an
-/// iteration. \param replacements so far: the first digits may be the fastest.
-double default_delta(const PrecisionInfo& p, double error, Updates updates, double rate, int replacements) {
+/// iteration. \param replacements so far: the first digits may be the fastest. \param steady conjugate gradients, which
+/// the first residual shows to drift.
+double default_delta(const PrecisionInfo& p, double error, Updates updates, double rate, int replacements,
+                     bool steady) {
   constexpr double fast = 0.7;
   if (updates == Updates::defect) return std::clamp(2000 * error, 1e-5, 0.3);
   if (p.bits < 16 || p.bits >= 24) return p.bits < 16 ? 0.3 : 0.01;
-  if (replacements == 0) return 0.05;
-  return rate >= fast ? 0.1 : replacements == 1 ? 0.02 : 0.002;
+  if (replacements > 0 && rate >= fast) return 0.1;
+  return !steady || replacements > 1 ? 0.002 : replacements == 1 ? 0.02 : 0.05;
 }
 
 }  // namespace
@@ -186,7 +188,9 @@ void KrylovBatch::arm(const Task& task, int position) {
   const double epsilon = !uniform_ && updates == Updates::replacement ? error_ : 0;
   const double asked = task.options->delta;
   const double delta =
-      asked > 0 ? asked : default_delta(inner_->precision(), error_, updates, c.rate, c.result.replacements);
+      asked > 0 ? asked
+                : default_delta(inner_->precision(), error_, updates, c.rate, c.result.replacements,
+                                recurrence_->steady());
   scalars_.set(position, "active", c.done ? 0 : 1);
   scalars_.set(position, "status", 0);
   scalars_.set(position, "target", target * target * c.rr);
