@@ -69,6 +69,7 @@ class Target:
         sums: C++ template around kernels with sums, declared in sums.hpp of its folder; empty if `apply` adds up.
         threads: limits of launches, of which the numbers are tuned; None where a launch has none.
         batches: whether each tile of right-hand sides is a kernel; else tiles share links in fast memory.
+        widest_tile: right-hand sides of a hopping term whose sums its registers hold.
         code_flags: for code of shared libraries.
         libraries: that modules are linked with, beside those of the host.
         compiler: of sweeps; None: they take the commands of a build.
@@ -89,6 +90,7 @@ class Target:
     sums: str = ""
     threads: Threads | None = None
     batches: bool = False
+    widest_tile: int = 8
     code_flags: tuple[str, ...] = ("-fPIC", "-fvisibility=hidden")
     libraries: tuple[str, ...] = ()
     compiler: Compiler | None = None
@@ -131,6 +133,7 @@ TARGETS = {
             shapes=("rows", "noprefetch"),
             sums="ExactSums",
             batches=True,
+            widest_tile=4,
             export="g++ -std=c++20 -O3 -march=native -Wno-psabi -fopenmp",
             export_lattice="16,16,16,16",
             kernel_seconds=0.55,

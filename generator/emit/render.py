@@ -156,6 +156,8 @@ def unit_of(spec: KernelSpec, target: Target) -> str:
 
 def exists_on(spec: KernelSpec, target: Target) -> bool:
     """Whether a kernel is built for a target."""
+    if spec.operator.family == "hopping" and spec.tile > target.widest_tile:
+        return False
     return target.batches or spec.tile <= spec.operator.most_tile(spec)
 
 

@@ -101,11 +101,9 @@ HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool 
                        .tile = plain ? 1 : slices(),
                        .spins = info.spins};
   Tiles found = {&find(kernels, query)};
-  // More right-hand sides than these do not stay in the registers of a processor: eight of HISQ take 1.4 times as long.
-  const bool many = domain_->device().asynchronous();
   for (const Kernel& kernel : kernels) {
     query.tile = kernel.tile;
-    if (kernel.tile <= found[0]->tile || (kernel.tile > register_tile && !many)) continue;
+    if (kernel.tile <= found[0]->tile) continue;
     if ((kernel.ranks || !split) && fits(kernel, query)) found.push_back(&kernel);
   }
   std::sort(found.begin(), found.end(), [](const Kernel* a, const Kernel* b) { return a->tile > b->tile; });

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <hip/hip_runtime.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 
@@ -144,15 +146,30 @@ TEST(HipThreads, SumsOfAWavefrontsGroupsAreTheirThreads) {
   }
 }
 
-TEST(HipThreads, ABlockAddsUpWhateverTheWidthOfAWavefront) {
+/// N numbers of each thread, more than are added up at once or fewer.
+template <int N>
+void block_adds_up() {
   for (const int threads : {model::wave, 64, 128, 192, 256, 1024}) {
-    std::vector<double> sums(threads, -1);
-    in_threads(threads, [&] { sums[threadIdx.x] = sum_block(1.0 + threadIdx.x * threadIdx.x); });
-    double expected = 0;
-    for (int n = 0; n < threads; ++n) expected += 1.0 + n * n;
-    EXPECT_EQ(sums[0], expected) << threads;
-    for (int n = 1; n < threads; ++n) EXPECT_EQ(sums[n], 0) << n;
+    std::array<double, N> sums;
+    in_threads(threads, [&] {
+      double values[N], totals[N];
+      for (int k = 0; k < N; ++k) values[k] = k + threadIdx.x * threadIdx.x;
+      sum_block<N>(values, totals);
+      if (threadIdx.x == 0) std::copy_n(totals, N, sums.data());
+    });
+    for (int k = 0; k < N; ++k) {
+      double expected = 0;
+      for (int n = 0; n < threads; ++n) expected += k + n * n;
+      EXPECT_EQ(sums[k], expected) << threads << " threads, number " << k;
+    }
   }
+}
+
+TEST(HipThreads, ABlockAddsUpWhateverTheWidthOfAWavefront) {
+  block_adds_up<1>();
+  block_adds_up<3>();
+  block_adds_up<sums_at_once>();
+  block_adds_up<2 * sums_at_once + 1>();
 }
 
 /// A row with two sums, each over some sites.
