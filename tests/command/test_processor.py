@@ -70,6 +70,7 @@ LIMITS = {  # beginning and storage of a hopping term -> by instruction set
     r"wilson.* Ieee.* R12,": {"v4": 140, "v3": 560, "neon": 230},
     r"wilson.* Fixed<short.* R12,": {"v4": 400, "v3": 800, "neon": 490},
     r"improved_staggered Ieee.*, 4$": {"v4": 100, "v3": 360, "neon": 350},  # four right-hand sides
+    r"improved_staggered Ieee.*, 2$": {"v4": 165, "v3": 360, "neon": 350},
     r"improved_staggered Fixed<short.*, 4$": {"v4": 1000, "v3": 1700, "neon": 1500},
     r"staggered Ieee.* R18,": {"v4": 15, "v3": 40, "neon": 100},
     r"staggered Ieee.* R1[23],": {"v4": 75, "v3": 160, "neon": 145},
