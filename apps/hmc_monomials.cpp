@@ -275,8 +275,8 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
     remark("heat bath", heatbath);
     remark("action", action);
     remark("force", force);
-    return {heatbath.function, action.function,  force.function,
-            interval,          2 * heatbath.error + (is_whole ? 1 : 2) * action.error, is_whole};
+    const double of_both = 2 * heatbath.error + (is_whole ? 1 : 2) * action.error;
+    return {heatbath.function, action.function, force.function, interval, of_both, is_whole};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }

@@ -94,7 +94,7 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
           for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
             SpinorField x = run.a.field(count);
             SolveWork work;
-            run.a.solve_shifted(x, b, {shifts.begin(), shifts.begin() + count}, tolerance, work);
+            run.a.solve_shifted(x, b, {shifts.begin(), shifts.begin() + count}, std::vector(count, tolerance), work);
             for (int k = 0; k < count; ++k) EXPECT_LE(run.residual(x.columns(k, 1), b, shifts[k]), tolerance);
           }
       }

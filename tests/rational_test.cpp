@@ -84,6 +84,29 @@ TEST(Rational, FewestPolesForAnError) {
     }
 }
 
+/// At most twice the error, never a tolerance below that of all, and where the heat bath has small residues a looser
+/// one.
+TEST(Rational, PolesShareAnError) {
+  const Interval on = {1e-3, 100};
+  for (const Power power : {Power{-1, 2}, {1, 4}}) {
+    const RationalFunction r = remez(power, 10, on).function;
+    for (const int order : {1, 2}) {
+      constexpr double tolerance = 1e-9;
+      const std::vector<double> found = pole_tolerances(r, on.lower, tolerance, order);
+      double same = 0, shared = 0;
+      for (std::size_t k = 0; k < r.poles.size(); ++k) {
+        const double weight = std::abs(r.residues[k]) / (on.lower + r.poles[k]);
+        same += weight * std::pow(tolerance, order), shared += weight * std::pow(found[k], order);
+        EXPECT_GE(found[k], tolerance);
+      }
+      EXPECT_LE(shared, 2 * same * (1 + 1e-12));
+      if (power.numerator > 0) {
+        EXPECT_GT(found[0], (order == 1 ? 20 : 4) * tolerance);
+      }
+    }
+  }
+}
+
 TEST(Rational, RefusesWhatHasNone) {
   EXPECT_THROW(remez({1, 1}, 4, {0.1, 1}), UsageError);
   EXPECT_THROW(remez({0, 2}, 4, {0.1, 1}), UsageError);

@@ -12,9 +12,7 @@ struct ColourOf {
   using Real = typename Whole::Real;
   using Value = Spinor<Real, S, 1>;
 
-  static QUARKSMITH_INLINE long long shift(const Operand& f, int number) {
-    return number % colour_unit * f.rhs_stride;
-  }
+  static QUARKSMITH_INLINE long long shift(const Operand& f, int number) { return number % colour_unit * f.rhs_stride; }
   static QUARKSMITH_INLINE int group(int s, int number) { return s * Whole::colours + number / colour_unit; }
   static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int number) {
     Value psi;
@@ -27,14 +25,12 @@ struct ColourOf {
   }
   static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int number) {
     QUARKSMITH_UNROLL
-    for (int s = 0; s < S; ++s)
-      prefetch_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number));
+    for (int s = 0; s < S; ++s) prefetch_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number));
   }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int number, const Value& psi) {
     QUARKSMITH_UNROLL
     for (int s = 0; s < S; ++s)
-      store_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number),
-                                          {{psi[s].c[0].re, psi[s].c[0].im}});
+      store_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number), {{psi[s].c[0].re, psi[s].c[0].im}});
   }
 };
 
@@ -42,7 +38,7 @@ struct ColourOf {
 /// memory to keep their slices; else a site.
 template <class Whole, int S,
           bool Apart = !has_lanes && vector_bytes_of<2 * int(sizeof(typename Whole::Word))> ==
-                                          vector_bytes_of<Whole::words * int(sizeof(typename Whole::Word))>>
+                                         vector_bytes_of<Whole::words* int(sizeof(typename Whole::Word))>>
 struct ChainShare {
   using View = Whole;
   static constexpr int shares = 1;

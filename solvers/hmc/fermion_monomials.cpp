@@ -165,12 +165,17 @@ void RatioMonomial::add_force(const EvolvingLinks& links, FermionForce& sum) {
   if (term_.log_det) sum.add_log_det(-2);
 }
 
+std::vector<double> RationalMonomial::tolerances(const RationalFunction& r, double tolerance, int order) const {
+  if (!functions_.range) return std::vector<double>(r.poles.size(), tolerance);
+  return pole_tolerances(r, functions_.range->lower, tolerance, order);
+}
+
 void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
   const Blas blas(in);
   blas.scale(r.constant, in, out);
   if (r.poles.empty()) return;
   SpinorField x = operator_.field(static_cast<int>(r.poles.size()));
-  operator_.solve_shifted(x, in, r.poles, tolerance, solves_);
+  operator_.solve_shifted(x, in, r.poles, tolerances(r, tolerance, 1), solves_);
   for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.columns(int(k), 1), 1, out);
 }
 
@@ -200,14 +205,14 @@ void RationalMonomial::require_covered() const {
 double RationalMonomial::miss() const { return functions_.range ? term_.tol_action + functions_.error : 1; }
 
 /// Of x_k = (A + beta_k)^-1 phi with residual rho, phi^+ x_k is 2 Re phi^+ x_k - x_k^+ (A + beta_k) x_k but for rho^+
-/// (A + beta_k)^-1 rho: the error of all is at most |rho|^2 action(lower end), and |eta|^2 is what S was.
+/// (A + beta_k)^-1 rho: the error of all is at most 2 |rho|^2 action(lower end), and |eta|^2 is what S was.
 double RationalMonomial::whole_action(const SpinorField& phi) {
   const RationalFunction& r = functions_.action;
   const Blas blas(phi);
-  const double size = blas.norm2(phi), share = noise_ / fields_ / (r(functions_.range->lower) * size),
+  const double size = blas.norm2(phi), share = noise_ / fields_ / (2 * r(functions_.range->lower) * size),
                tolerance = std::max(term_.tol_action, std::sqrt(term_.tol_action * std::min(share, 1.0)));
   SpinorField x = operator_.field(static_cast<int>(r.poles.size())), image = operator_.field();
-  operator_.solve_shifted(x, phi, r.poles, tolerance, solves_);
+  operator_.solve_shifted(x, phi, r.poles, tolerances(r, tolerance, 2), solves_);
   double sum = r.constant * size;
   for (std::size_t k = 0; k < r.poles.size(); ++k) {
     const SpinorField one = x.columns(static_cast<int>(k), 1);
@@ -247,7 +252,7 @@ void RationalMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   if (!r.poles.empty()) {
     SpinorField x = operator_.field(static_cast<int>(r.poles.size())), y = x.like();
     for (int n = 0; n < fields_; ++n) {
-      operator_.solve_shifted(x, phi_->columns(n, 1), r.poles, term_.tol_force, solves_);
+      operator_.solve_shifted(x, phi_->columns(n, 1), r.poles, std::vector(r.poles.size(), term_.tol_force), solves_);
       if (operator_.is_squared()) {
         sum.add_squared(x, r.residues);
         continue;

@@ -142,6 +142,8 @@ class RationalMonomial final : public FermionMonomial {
   double miss() const override;
   /// By what the last solve saw of the spectrum. \throws Error it reaches beyond the range.
   void require_covered() const;
+  /// Those of residuals in the solves for the poles of a function: pole_tolerances, if the range is known.
+  std::vector<double> tolerances(const RationalFunction& r, double tolerance, int order) const;
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
   /// phi^+ action(A) phi

@@ -187,8 +187,8 @@ void FermionOperator::solve_adjoint(SpinorField& x, const SpinorField& b, double
 }
 
 void FermionOperator::solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
-                                    double tolerance, SolveWork& work) {
-  timed(work, [&](FermionSolvers& s) { s.solve_shifted(x, b, shifts, tolerance, work); });
+                                    const std::vector<double>& tolerances, SolveWork& work) {
+  timed(work, [&](FermionSolvers& s) { s.solve_shifted(x, b, shifts, tolerances, work); });
 }
 
 std::optional<std::pair<double, double>> FermionOperator::ritz_values() const { return solvers_->ritz_values(); }

@@ -60,8 +60,8 @@ class FermionOperator {
   /// x = (M^+)^-1 b; x is the first guess.
   void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
   /// x_k = (M^+ M + shift_k)^-1 b
-  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
-                     SolveWork& work);
+  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
+                     const std::vector<double>& tolerances, SolveWork& work);
   /// See FermionSolvers.
   std::optional<std::pair<double, double>> ritz_values() const;
 

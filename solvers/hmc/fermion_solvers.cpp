@@ -158,17 +158,18 @@ void FermionSolvers::solve_adjoint(SpinorField& x, const SpinorField& b, double 
 }
 
 void FermionSolvers::solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
-                                   double tolerance, SolveWork& work) {
+                                   const std::vector<double>& tolerances, SolveWork& work) {
   const int count = static_cast<int>(shifts.size());
   if (!multishift_ || multishift_->capacity() < count)
     multishift_ = std::make_unique<MultishiftSolver>(
         high_.plain, low_.plain, count, squared_ ? MultishiftSolver::Form::hermitian : MultishiftSolver::Form::normal);
-  const std::vector<double> tolerances(shifts.size(), tolerance);
   long long shared = 0;
-  for (const ShiftResult& r : multishift_->solve(x, b, shifts, tolerances, options_of(tolerance))) {
+  const auto results = multishift_->solve(x, b, shifts, tolerances, options_of(*std::ranges::min_element(tolerances)));
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const ShiftResult& r = results[k];
     shared = std::max<long long>(shared, r.shared_iterations);
     work.iterations += r.iterations - r.shared_iterations;
-    require_converged(r, tolerance, Method::hermitian_cg);
+    require_converged(r, tolerances[k], Method::hermitian_cg);
   }
   work.iterations += shared;
 }

@@ -93,9 +93,9 @@ class FermionSolvers {
   void solve_normal(SpinorField& x, SpinorField& y, const SpinorField& b, double tolerance, SolveWork& work);
   /// x = (M^+)^-1 b
   void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
-  /// x_k = (M^+ M + shift_k)^-1 b; without a guess.
-  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
-                     SolveWork& work);
+  /// x_k = (M^+ M + shift_k)^-1 b, to the tolerance of each; without a guess.
+  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
+                     const std::vector<double>& tolerances, SolveWork& work);
   /// What the last of these saw of the spectrum of M^+ M (MultishiftSolver::ritz_values).
   std::optional<std::pair<double, double>> ritz_values() const {
     return multishift_ ? multishift_->ritz_values() : std::nullopt;

@@ -40,7 +40,7 @@ void QuarkTerm::apply(const RationalFunction& r, SpinorField& out, const SpinorF
     blas.scale(r.constant, b, sum);
     if (r.poles.empty()) continue;
     SpinorField x = field(static_cast<int>(r.poles.size()));
-    present().solve_shifted(x, b, r.poles, tolerance_, work);
+    present().solve_shifted(x, b, r.poles, std::vector(r.poles.size(), tolerance_), work);
     for (int k = 0; k < x.rhs(); ++k) blas.axpby(r.residues[k], x.columns(k, 1), 1, sum);
   }
 }
@@ -76,7 +76,7 @@ void QuarkTerm::force(const RationalFunction& r, const SpinorField& phi, double 
   for (double& w : weights) w *= step;
   SpinorField x = field(static_cast<int>(r.poles.size()));
   for (int n = 0; n < phi.rhs(); ++n) {
-    operator_.solve_shifted(x, phi.columns(n, 1), r.poles, tolerance_, work);
+    operator_.solve_shifted(x, phi.columns(n, 1), r.poles, std::vector(r.poles.size(), tolerance_), work);
     add(force, x, nullptr, weights);
   }
   force.finish(p);

@@ -12,6 +12,8 @@
 namespace quarksmith {
 namespace {
 
+constexpr double loosest = 1e-2;  ///< tolerance of a pole that hardly counts
+
 using PreciseNumbers = std::vector<Precise>;
 
 /// c[0] + c[1] x + ...
@@ -253,6 +255,19 @@ double RationalFunction::operator()(double x) const {
   double sum = constant;
   for (std::size_t i = 0; i < poles.size(); ++i) sum += residues[i] / (x + poles[i]);
   return sum;
+}
+
+std::vector<double> pole_tolerances(const RationalFunction& r, double lower, double tolerance, int order) {
+  double weights = 0, costs = 0;
+  const auto weight = [&](std::size_t k) { return std::abs(r.residues[k]) / (lower + r.poles[k]); };
+  const auto cost = [&](std::size_t k) { return 1 / std::sqrt(lower + r.poles[k]); };
+  for (std::size_t k = 0; k < r.poles.size(); ++k) weights += weight(k), costs += cost(k);
+  std::vector<double> found;
+  for (std::size_t k = 0; k < r.poles.size(); ++k) {
+    const double share = cost(k) / costs * weights / weight(k);
+    found.push_back(std::max(tolerance, std::min(tolerance * std::pow(share, 1.0 / order), loosest)));
+  }
+  return found;
 }
 
 RationalFit remez(Power power, int poles, Interval interval) {

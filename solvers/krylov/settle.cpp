@@ -187,10 +187,9 @@ void KrylovBatch::arm(const Task& task, int position) {
   const bool falls = !uniform_ && updates != Updates::replacement;
   const double epsilon = !uniform_ && updates == Updates::replacement ? error_ : 0;
   const double asked = task.options->delta;
-  const double delta =
-      asked > 0 ? asked
-                : default_delta(inner_->precision(), error_, updates, c.rate, c.result.replacements,
-                                recurrence_->steady());
+  const double delta = asked > 0 ? asked
+                                 : default_delta(inner_->precision(), error_, updates, c.rate, c.result.replacements,
+                                                 recurrence_->steady());
   scalars_.set(position, "active", c.done ? 0 : 1);
   scalars_.set(position, "status", 0);
   scalars_.set(position, "target", target * target * c.rr);

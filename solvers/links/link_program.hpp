@@ -44,8 +44,9 @@ class LinkProgram {
   void run_core(const LinkLaunch& launch, const std::vector<const LinkField*>& operands, LinkField& out) const;
 
  private:
-  void evaluate_as(const std::string& operation, const LinkLaunch& launch, const std::vector<const LinkField*>& operands,
-                   double weight, LinkField& target, LinkField* kept) const;
+  void evaluate_as(const std::string& operation, const LinkLaunch& launch,
+                   const std::vector<const LinkField*>& operands, double weight, LinkField& target,
+                   LinkField* kept) const;
   void make_stage(const LinkStage& stage, StatementFields& fields, const ScratchFields& scratch) const;
 
   ActionValues values_;

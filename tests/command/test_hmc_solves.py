@@ -55,6 +55,22 @@ def test_poles_are_solved_for_in_every_precision(quarksmith, tmp_path, name):
         assert one["work"]["quark"]["iterations"] > default["work"]["quark"]["iterations"]  # poles by themselves
 
 
+@pytest.mark.parametrize("name", ["one flavour", "staggered"])
+def test_the_action_by_one_function_is_that_by_its_root(quarksmith, tmp_path, name):
+    """phi^+ R phi, from solves to about the root of tol_action, and |r phi|^2; both after the same trajectory."""
+    found = []
+    for functions in ("error = 1e-10, force_error = 1e-9", "poles = 12, force_poles = 12"):
+        text = described(name, 2).replace("error = 1e-8, force_error = 1e-8", functions)
+        assert functions in text
+        (tmp_path / "run.toml").write_text(text)
+        quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite")
+        found.append(json.loads((tmp_path / "o.json").read_text())["trajectories"][0])
+    whole, root = found
+    assert close(whole["actions"]["quark"][1], root["actions"]["quark"][1], 1e-9)
+    assert abs(whole["dH"] - root["dH"]) < 1e-6
+    assert whole["work"]["quark"]["iterations"] < root["work"]["quark"]["iterations"]
+
+
 @pytest.mark.parametrize("name", ["stout", "ratio"])
 def test_earlier_solutions_save_iterations(quarksmith, tmp_path, name):
     plain, guessed = (
