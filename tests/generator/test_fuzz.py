@@ -21,6 +21,7 @@ from generator.tune.sweep import collect
 from generator.tune.tuned import choices, write_evidence
 
 SECONDS = float(os.environ.get("QUARKSMITH_FUZZ_SECONDS", "12"))
+LEAST = 20
 SEED = int(os.environ.get("QUARKSMITH_FUZZ_SEED", datetime.date.today().strftime("%Y%m%d")))
 DEV = load_profile("dev")
 KERNEL = "wilson_double_r12_nr_n1"
@@ -169,7 +170,7 @@ READERS = (read_tuned, read_report, read_policies, read_scaling, read_packed)
 def test_damaged_measurements_are_one_line(reader, tmp_path):
     end = time.monotonic() + SECONDS / len(READERS)
     count = refused = 0
-    while time.monotonic() < end:
+    while time.monotonic() < end or count <= LEAST:  # a busy machine takes its time
         seed = f"{SEED} {reader.__name__} {count}"
         folder = tmp_path / str(count)
         folder.mkdir()
@@ -185,4 +186,4 @@ def test_damaged_measurements_are_one_line(reader, tmp_path):
             assert str(folder) in str(error), f"seed {seed!r}: {error}"
         except Exception as error:  # what would end in a traceback
             raise AssertionError(f"seed {seed!r}: {error!r}; {folder}") from error
-    assert count > 20 and refused > count / 4
+    assert refused > count / 4
