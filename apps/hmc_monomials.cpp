@@ -258,16 +258,15 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
                                   interval.lower, interval.upper, fit.function.poles.size(), fit.error));
   };
   try {
-    const bool by_poles = functions.has("poles");
-    const double error = by_poles ? 0 : small(functions, "error", 1e-10, most_error),
-                 force_error = by_poles ? 0 : small(functions, "force_error", 1e-7, most_force_error);
-    if (by_poles) {
+    if (functions.has("poles")) {
       const RationalFit action = poles("poles", power, most_error),
                         force = poles("force_poles", of_force, most_force_error);
       remark("action and heat bath", action);
       remark("force", force);
       return {action.inverse, action.function, force.function, interval, 2 * action.error};
     }
+    const double error = small(functions, "error", 1e-10, most_error),
+                 force_error = small(functions, "force_error", 1e-7, most_force_error);
     const bool is_whole = flavours > 0;  // of bosons the function grows, and the bound on its error is of no use
     const RationalFit heatbath = fit_to_error({flavours, part}, error, interval),
                       action = fit_to_error(is_whole ? of_force : power, error, interval),

@@ -76,11 +76,13 @@ void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) cons
 void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
   const bool symmetric = form_ == Reduction::symmetric;
   std::optional<SpinorField> left;
-  if (symmetric) left.emplace(y.like());
-  if (symmetric && hopping_->has_term())
-    hopping_->apply_inverse_term(*left, 1, y, Parity::even, Dagger::yes);
-  else if (symmetric)
-    Blas(*left).scale(hopping_->inverse_scale(), y, *left);
+  if (symmetric) {
+    left.emplace(y.like());
+    if (hopping_->has_term())
+      hopping_->apply_inverse_term(*left, 1, y, Parity::even, Dagger::yes);
+    else
+      Blas(*left).scale(hopping_->inverse_scale(), y, *left);
+  }
   SpinorField psi = completed(x, Dagger::no);
   const SpinorField chi = completed(left ? *left : y, Dagger::yes);
   force.add_hops(psi, chi, weight);
