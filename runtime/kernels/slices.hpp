@@ -41,7 +41,6 @@ template <class Whole, int S,
                                          vector_bytes_of<Whole::words* int(sizeof(typename Whole::Word))>>
 struct ChainShare {
   using View = Whole;
-  static constexpr int shares = 1;
   static QUARKSMITH_HOST_DEVICE int count(const Geometry& g) { return g.half_sites; }
   static QUARKSMITH_INLINE int site(int index) { return index; }
   static QUARKSMITH_INLINE int first(int, int slice) { return slice; }
