@@ -77,17 +77,18 @@ class Devices {
       found.push_back(Device::select(o_.common.device));
     }
     for (const auto& device : found) {
-      const auto [tuned, stale] = device->tuned();
-      const std::string tuning = tuned == 0   ? "not tuned: declared defaults"
-                                 : stale == 0 ? fmt::format("{} tuned", tuned)
-                                              : fmt::format("{} tuned, {} of them changed since", tuned, stale);
+      const Device::Tuned& t = device->tuned();
+      std::string tuning = t.kernels == 0 ? "not tuned: declared defaults" : fmt::format("{} tuned", t.kernels);
+      if (t.kernels > 0 && t.on != device->facts().at("device")) tuning += " on " + t.on;
+      if (t.stale > 0) tuning += fmt::format(", {} of them changed since", t.stale);
       say(fmt::format("{:<8} {}; {} kernels, {}", device->name(), device->description(), device->kernels().size(),
                       tuning));
       json_["devices"].push_back({{"name", device->name()},
                                   {"description", device->description()},
                                   {"kernels", device->kernels().size()},
-                                  {"tuned", tuned},
-                                  {"stale", stale}});
+                                  {"tuned", t.kernels},
+                                  {"tuned_on", t.on},
+                                  {"stale", t.stale}});
       if (!device->pci_address().empty()) gpus_.push_back(device);
     }
     if (gpus_.empty()) say("no GPU is in use: none was found, or this build has no kernels for any");

@@ -35,10 +35,17 @@ SHAPES = {
         Shape("noprefetch", "the next block is not prefetched: the hardware prefetcher may suffice"),
         Shape("stream", "links are used once: loaded past L1, which is left to the neighbours' spinors"),
         Shape("kept", "several right-hand sides: links fetched into shared memory once serve them all"),
+        Shape("pairs", "two groups of threads share links that are kept: the first cache has more room for spinors"),
+        Shape("quads", "four groups of threads share links that are kept"),
         Shape("tfirst", "hops in the order t, z, y, x: the far neighbours' loads are issued first", body=True),
     )
 }
 """All shapes by name."""
+
+
+def groups(shape: Sequence[str]) -> int:
+    """Groups of threads that share links kept in shared memory, each for right-hand sides of its own."""
+    return 4 if "quads" in shape else 2 if "pairs" in shape else 1
 
 
 def reordered(shape: Sequence[str], hops: Sequence[T]) -> list[T]:

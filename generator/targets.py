@@ -108,7 +108,7 @@ class Target:
 
 OF_GPUS = ("gpu/products", "gpu/batch", "gpu/halo")
 """Headers of every target where a thread works on a site."""
-GPU_SHAPES = ("box", "kept", "stream", "tfirst")
+GPU_SHAPES = ("box", "kept", "pairs", "quads", "stream", "tfirst")
 GPU_SIZES = {
     "large": Size((32, 32, 32, 64)),
     "batch": Size((32, 32, 32, 64), 12),

@@ -65,24 +65,31 @@ std::shared_ptr<Device> Device::select(const std::string& choice, int rank) {
   return target->open(index >= 0 ? index : rank % std::max(target->devices(), 1));
 }
 
-void Device::choose_variants(const std::string& device) {
+void Device::choose_variants(std::string_view device, std::string_view architecture) {
   const auto all = kernels();
   const auto named = [&](std::string_view name) {
     return std::find_if(all.begin(), all.end(), [&](const Kernel& k) { return k.name == name; });
   };
-  for (const TunedDevice& tuned : tuned_devices()) {
-    if (tuned.name != device) continue;
-    variants_.resize(all.size());
+  std::vector<bool> known(all.size());
+  int most = 0;
+  sweeps_ = tuned_for(device, architecture);
+  for (const TunedDevice& tuned : sweeps_) {
+    const std::vector<bool> before = known;
+    int count = 0;
     for (const TunedKernel& t : tuned.kernels) {
       const auto kernel = named(t.kernel), variant = named(t.variant);
       if (kernel == all.end() || variant == all.end()) continue;  // of another profile
-      auto& known = variants_[kernel - all.begin()];
-      if (std::all_of(known.begin(), known.end(), [](const Kernel* k) { return k == nullptr; })) {
-        ++tuned_.first;
-        tuned_.second += t.stale;
-      }
-      known[int(t.size)] = &*variant;
+      const auto place = kernel - all.begin();
+      if (before[place]) continue;
+      variants_.resize(all.size());
+      variants_[place][int(t.size)] = &*variant;
+      if (known[place]) continue;
+      known[place] = true;
+      ++count;
+      tuned_.stale += t.stale;
     }
+    tuned_.kernels += count;
+    if (count > most) most = count, tuned_.on = tuned.name;
   }
 }
 
@@ -97,6 +104,15 @@ const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   const Kernel* chosen = known[int(size)];
   if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];
   return chosen != nullptr ? *chosen : kernel;
+}
+
+std::vector<TunedDevice> tuned_for(std::string_view device, std::string_view architecture) {
+  std::vector<TunedDevice> found;
+  for (const TunedDevice& t : tuned_devices())
+    if (t.name == device) found.push_back(t);
+  for (const TunedDevice& t : tuned_devices())
+    if (t.name != device && !architecture.empty() && t.architecture == architecture) found.push_back(t);
+  return found;
 }
 
 Memory::Memory(std::shared_ptr<Device> device, std::size_t bytes)

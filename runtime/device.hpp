@@ -16,6 +16,7 @@
 #include "runtime/registry.hpp"
 #include "runtime/kernels/stored_sites.hpp"
 #include "runtime/targets/target.hpp"
+#include "runtime/tuning.hpp"
 
 namespace quarksmith {
 
@@ -175,21 +176,28 @@ class Device {
   virtual double time(const std::function<void()>& enqueue) = 0;
   /// The same for the work as one graph, where the device has such: without the cost of launches.
   virtual double time_graph(const std::function<void()>& enqueue) = 0;
-  /// Kernels for which a sweep on this kind of device was frozen into the build, and how many of these changed since.
-  std::pair<int, int> tuned() const { return tuned_; }
+  /// What sweeps on this kind of device, or on one of its architecture, have left in the build.
+  struct Tuned {
+    int kernels = 0, stale = 0;  ///< and how many of them changed since
+    std::string on;              ///< the device that most of them were measured on
+  };
+  const Tuned& tuned() const { return tuned_; }
+  /// These results: the device's own first (tuned_for).
+  const std::vector<TunedDevice>& sweeps() const { return sweeps_; }
   /// From now on every kernel runs as itself, without its tuned variant.
   void forget_tuning() { variants_.clear(); }
 
  protected:
   Device() = default;
-  /// Looks up what the build knows of devices of that name; kernels() must be ready.
-  void choose_variants(const std::string& device);
+  /// Looks up what the build knows of devices of that name and architecture; kernels() must be ready.
+  void choose_variants(std::string_view device, std::string_view architecture = {});
   /// The variant of a kernel that is fastest for such a launch, or the kernel itself.
   const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
 
  private:
   std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
-  std::pair<int, int> tuned_{0, 0};
+  std::vector<TunedDevice> sweeps_;
+  Tuned tuned_;
   friend class Memory;
   std::size_t held_ = 0;
   std::shared_ptr<void> staging_;

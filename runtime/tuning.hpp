@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace quarksmith {
 
@@ -31,7 +32,8 @@ struct TunedPolicy {
 
 /// What a sweep found on one device.
 struct TunedDevice {
-  std::string_view name;  ///< as the device reports itself
+  std::string_view name;          ///< as the device reports itself
+  std::string_view architecture;  ///< what its kernels are compiled for, as the device says; none for CPUs
   std::span<const TunedKernel> kernels;
   std::span<const TunedPolicy> policies;
 };
@@ -49,5 +51,9 @@ constexpr LaunchSize launch_size_of(long long sites) {
 
 /// All devices whose results are part of this build.
 std::span<const TunedDevice> tuned_devices();
+
+/// What this build knows of a device: its own results first, then those of others of its architecture, which have the
+/// same multiprocessors and differ in memory and clocks.
+std::vector<TunedDevice> tuned_for(std::string_view device, std::string_view architecture);
 
 }  // namespace quarksmith

@@ -38,11 +38,12 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Tuning:
-    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, their variants by target, and policies."""
+    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, their variants by target, policies, and architectures of GPUs."""
 
     devices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     variants: Mapping[str, Sequence[KernelSpec]] = field(default_factory=dict)
     policies: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    architectures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all_variants(self) -> list[KernelSpec]:
@@ -123,7 +124,13 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     files[PurePosixPath("actions.cpp")] = render("actions.cpp.j2", command, **_actions())
     devices = [
-        {"name": name, "slug": slug(name), "rows": rows, "policies": tuning.policies.get(name, ())}
+        {
+            "name": name,
+            "slug": slug(name),
+            "architecture": tuning.architectures.get(name, ""),
+            "rows": rows,
+            "policies": tuning.policies.get(name, ()),
+        }
         for name, rows in tuning.devices.items()
     ]
     files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
@@ -259,4 +266,5 @@ def _launch(spec: KernelSpec, target: Target) -> str:
     numbers = f", {spec.block}, {spec.min_blocks}"
     if not spec.variant:
         return numbers + (f", {order_of(spec)}, Rhs::alone" if side_by_side(spec) else "")
-    return f"{numbers}, {order_of(spec)}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
+    form = next((s for s in ("pairs", "quads") if s in spec.shape), "batch" if "kept" in spec.shape else "alone")
+    return f"{numbers}, {order_of(spec)}, Rhs::{form}"

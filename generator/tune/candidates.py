@@ -10,6 +10,7 @@ from ..emit.render import body_path, exists_on, render_body, render_group
 from ..errors import SpecError
 from ..launch import side_by_side
 from ..profile import Profile
+from ..shapes import groups
 from ..spec import KernelSpec
 from ..targets import Target
 
@@ -18,7 +19,14 @@ CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
 """Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
 COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
 """Shapes besides the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
-BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
+BATCH_COMBINATIONS = (
+    ("kept",),
+    ("box", "kept"),
+    ("kept", "pairs"),
+    ("box", "kept", "pairs"),
+    ("kept", "quads"),
+    ("box", "kept", "quads"),
+)
 """Shapes for several right-hand sides."""
 
 COLOURS = 3
@@ -80,13 +88,20 @@ def candidates(spec: KernelSpec, target: Target, *, quick: bool) -> list[KernelS
         found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
     for shape in shapes:
         some = hopping and bool(shape)  # of a shape that was compared with others in all launches, those that won
-        for block in (128,) if quick else BLOCKS if not some else (128, 256) if "box" in shape else (64, 128):
+        for block in (128,) if quick else BLOCKS if not some else _blocks(shape):
             for cap in caps if not some else caps[2:] if "kept" in shape else caps[2:-1]:
-                if "kept" in shape and kept_bytes(spec) * block > limits.shared:
+                if "kept" in shape and kept_bytes(spec) * block > limits.shared * groups(shape):
                     continue
                 least = max(min(limits.registers // (cap * block), limits.most // block, 32), 1)
                 found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
     return list(found.values())
+
+
+def _blocks(shape: Sequence[str]) -> tuple[int, ...]:
+    """Threads of a block in hops of this shape: boxes take 128 sites, which groups share."""
+    if groups(shape) > 1:
+        return (128, 256, 512)
+    return (128, 256) if "box" in shape else (64, 128)
 
 
 def kept_bytes(spec: KernelSpec) -> float:

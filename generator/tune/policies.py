@@ -15,7 +15,7 @@ from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..spec import KernelSpec
 from .evidence import CASE, DEVICE, Field, check_device, read_field
-from .tuned import FOLDER, choices
+from .tuned import FOLDER, architectures, choices
 
 POLICIES = ("first", "overlap", "staged", "peer", "fused")
 PEER_POLICIES = ("peer", "fused")
@@ -100,7 +100,7 @@ def tuning_of(
     kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
 ) -> Tuning:
     """All that is rendered from evidence in `folders`; of GPUs only `devices`, None for all."""
-    return Tuning(*choices(kernels, folders, devices), policy_choices(folders))
+    return Tuning(*choices(kernels, folders, devices), policy_choices(folders), architectures(folders))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -167,6 +167,17 @@ def _read(folder: Path) -> tuple[tuple[str, Target, dict[str, Any]], ...]:
     return tuple(found)
 
 
+def architectures(folders: tuple[Path, ...] = (FOLDER,)) -> dict[str, str]:
+    """By GPU that was measured: what its kernels were compiled for, as the device says."""
+    found = {}
+    for path in itertools.chain.from_iterable(sorted(folder.glob("*.json")) for folder in folders):
+        data = read_field(path)
+        for key in ("compute_capability", "architecture"):
+            if data.has(key):
+                found[check_device(data)] = data[key].text(FACT)
+    return found
+
+
 def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[str, ...]:
     """Devices of a list such as `some_gpu,Other GPU` or `none`.
 

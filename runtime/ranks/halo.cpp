@@ -128,11 +128,10 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
   reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
   c.barrier();  // before another allocation could take its place
   for (int n = 0; n < policy_count; ++n) ways_[n] = HaloPolicy::make(Policy(n));
-  const std::string device = domain.device().facts().at("device");
   const LaunchSize size = launch_size_of(domain.lattice().half_sites());
-  for (const TunedDevice& tuned : tuned_devices())
+  for (const TunedDevice& tuned : domain.device().sweeps())
     for (const TunedPolicy& p : tuned.policies)
-      if (tuned.name == device && p.link == link() && p.size == size) {
+      if (p.link == link() && p.size == size) {
         const Policy policy = quarksmith::policy_of(std::string(p.policy));
         if (refusal(policy).empty()) measured_.push_back({p.precision, p.batch, policy});
       }

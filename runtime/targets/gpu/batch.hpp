@@ -1,11 +1,14 @@
 /// \file
-/// Several right-hand sides on GPUs: the links of a site are fetched into shared memory once and serve them all.
+/// Several right-hand sides on GPUs: the links of a site are fetched into shared memory once and serve them all. Groups
+/// of threads work on the same sites, each on right-hand sides of its own: shared memory for fewer sites leaves the first
+/// cache room for spinors.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
-template <class Links, bool Long, int Block, int Ghosts>
+/// The links of all hops of the sites of a block in shared memory. Where several groups of threads work on them, each
+/// fetches a share.
+template <class Links, bool Long, int Sites, int Ghosts>
 struct KeptLinks : Stored<Links, Ghosts> {
   template <int Step>
   using View = typename Links::template of<Step>;
@@ -15,19 +18,19 @@ struct KeptLinks : Stored<Links, Ghosts> {
   static constexpr int packets = View<Step>::bytes / View<Step>::vector;
   static constexpr int pairs = 2 * directions;
   /// Of the links over one site; those of long hops follow them.
-  static constexpr int short_bytes = pairs * View<1>::bytes * Block;
-  static constexpr int bytes = short_bytes + (Long ? pairs * View<3>::bytes * Block : 0);
+  static constexpr int short_bytes = pairs * View<1>::bytes * Sites;
+  static constexpr int bytes = short_bytes + (Long ? pairs * View<3>::bytes * Sites : 0);
 
   char* shared;
 
   QUARKSMITH_INLINE explicit KeptLinks(void* memory, const Stored<Links, Ghosts>& stored = {})
       : Stored<Links, Ghosts>(stored), shared(static_cast<char*>(memory)) {}
 
-  /// First packet of this thread's link; the others lie Block further on each.
+  /// First packet of the link of this thread's site; the others lie Sites further on each.
   template <int Mu, int Step>
   QUARKSMITH_INLINE P<Step>* mine() const {
     constexpr int number = 2 * Mu + (Step < 0), before = Hop<Mu, Step>::length == 1 ? 0 : short_bytes;
-    return reinterpret_cast<P<Step>*>(shared + before) + number * packets<Step> * Block + threadIdx.x;
+    return reinterpret_cast<P<Step>*>(shared + before) + number * packets<Step> * Sites + threadIdx.x % Sites;
   }
 
   template <int Mu, int Step>
@@ -48,7 +51,7 @@ struct KeptLinks : Stored<Links, Ghosts> {
       }
     P<Step>* to = mine<Mu, Step>();
     QUARKSMITH_UNROLL
-    for (int n = 0; n < packets<Step>; ++n) copy_to_shared<V::vector>(to + n * Block, from + n * site_block);
+    for (int n = 0; n < packets<Step>; ++n) copy_to_shared<V::vector>(to + n * Sites, from + n * site_block);
   }
 
   template <int Mu, int Step>
@@ -60,18 +63,18 @@ struct KeptLinks : Stored<Links, Ghosts> {
       } u;
       const P<Step>* from = mine<Mu, Step>();
       QUARKSMITH_UNROLL
-      for (int n = 0; n < packets<Step>; ++n) u.packet[n] = from[n * Block];
+      for (int n = 0; n < packets<Step>; ++n) u.packet[n] = from[n * Sites];
       return u.words;
     });
   }
 };
 
-/// Threads of a block whose links fit into the shared memory of a multiprocessor.
-template <class K, int Block>
+/// Threads of a block the links of whose sites fit into the shared memory of a multiprocessor.
+template <class K, int Block, int Groups>
 constexpr int batch_block() {
-  if constexpr (Block > widest_warp &&
-                KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes > most_memory) {
-    return batch_block<K, Block / 2>();
+  if constexpr (Block > widest_warp * Groups &&
+                KeptLinks<typename K::template Links<1>, K::long_hops, Block / Groups>::bytes > most_memory) {
+    return batch_block<K, Block / 2, Groups>();
   } else {
     return Block;
   }
@@ -83,26 +86,31 @@ struct BatchParts {
 };
 inline BatchParts cut_batch(int blocks, int rhs, int tile) {
   constexpr int filling = 512;
-  const int tiles = rhs / tile, wanted = filling / blocks, parts = wanted < 1 ? 1 : wanted > tiles ? tiles : wanted;
+  const int tiles = (rhs + tile - 1) / tile, wanted = filling / blocks;
+  const int parts = wanted < 1 ? 1 : wanted > tiles ? tiles : wanted;
   const int size = (tiles + parts - 1) / parts * tile;
   return {(rhs + size - 1) / size, size};
 }
 
-/// Calls links.fetch for every hop of a site.
-template <class Kept, int... Mu, int... Step>
-QUARKSMITH_INLINE void fetch_links(const Arguments& a, const Site& x, const Kept& links, HopList<Hop<Mu, Step>...>) {
-  (links.fetch(a, x, neighbour<Mu, Step>(a.geometry, x)), ...);
+/// Calls links.fetch for every hop of a site, or for each of which the number leaves `group` when divided by Groups.
+template <int Groups, class Kept, int... Mu, int... Step>
+QUARKSMITH_INLINE void fetch_links(const Arguments& a, const Site& x, const Kept& links, int group,
+                                   HopList<Hop<Mu, Step>...>) {
+  int hop = 0;
+  ((hop++ % Groups == group ? links.fetch(a, x, neighbour<Mu, Step>(a.geometry, x)) : void()), ...);
 }
 
 /// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first. `number` is
 /// that of the thread among those that work on sites.
-template <class K, class Kept>
+template <class K, int Groups, int Sites, class Kept>
 QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, int number, const Kept& links, int part, int size) {
-  fetch_links(a, make_site(a.geometry, a.parity, index, 0), links, typename K::HalfSpinor::Hops{});
+  const int group = Groups == 1 ? 0 : threadIdx.x / Sites;
+  fetch_links<Groups>(a, make_site(a.geometry, a.parity, index, 0), links, group, typename K::HalfSpinor::Hops{});
   wait_for_copies();
+  if constexpr (Groups > 1) __syncthreads();
   const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
 #pragma unroll 1
-  for (int rhs = begin; rhs < end; rhs += K::tile) {
+  for (int rhs = begin + group * K::tile; rhs < end; rhs += Groups * K::tile) {
     // What depends on the site is recomputed: kept for the next iteration, it would spill.
     hide(index);
     if (inactive(a, rhs, K::tile)) continue;
@@ -111,28 +119,30 @@ QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, int number, con
   }
 }
 
-/// One thread a site, which works on the right-hand sides of its part of the batch.
-template <class K, int Block, int MinBlocks, class Order>
+/// A thread of each group for a site, which work on the right-hand sides of its part of the batch.
+template <class K, int Block, int MinBlocks, class Order, int Groups>
 __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void batch_kernel(const QUARKSMITH_CONSTANT Arguments given, int part) {
   const Arguments& a = as_launched(given);
-  const int number = blockIdx.x * Block + threadIdx.x;
+  constexpr int sites = Block / Groups;
+  const int number = blockIdx.x * sites + threadIdx.x % sites;
   if (number >= K::count(a)) return;
   const int index = Order::site(a.geometry, number);
   if (left_out<K>(a, index)) return;
-  const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(launched_memory());
-  batch_site<K>(a, index, number, links, blockIdx.y, part);
+  const KeptLinks<typename K::template Links<1>, K::long_hops, sites> links(launched_memory());
+  batch_site<K, Groups, sites>(a, index, number, links, blockIdx.y, part);
 }
 
 /// Launches batch_kernel.
-template <class K, int Threads, int MinBlocks, class Order>
+template <class K, int Threads, int MinBlocks, class Order, int Groups>
 void apply_batch(const Arguments& a, const Launch& launch) {
-  constexpr int Block = batch_block<K, Threads>();
-  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
-  auto* kernel = batch_kernel<K, Block, MinBlocks, Order>;
+  constexpr int Block = batch_block<K, Threads, Groups>();
+  constexpr int sites = Block / Groups;
+  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, sites>::bytes;
+  auto* kernel = batch_kernel<K, Block, MinBlocks, Order, Groups>;
   static const gpuError_t allowed = allow_memory(kernel, bytes);
   (void)allowed;  // a failure is met again by the launch
-  const int blocks = (K::count(a) + Block - 1) / Block;
-  const BatchParts parts = cut_batch(blocks, a.rhs, K::tile);
+  const int blocks = (K::count(a) + sites - 1) / sites;
+  const BatchParts parts = cut_batch(blocks, a.rhs, K::tile * Groups);
   const dim3 grid(blocks, parts.count);
   gpuLaunchKernel(kernel, grid, dim3(Block), bytes, static_cast<gpuStream_t>(launch.stream), a, parts.size);
 }

@@ -49,7 +49,7 @@ class GpuDevice final : public Device, public Roofs {
     void* pinned = nullptr;
     check(gpuHostMalloc(&pinned, sizeof(double) * most_sums * most_rhs), name());
     sums_ = static_cast<double*>(pinned);
-    choose_variants(properties_.name);
+    choose_variants(properties_.name, architecture(properties_).number);
   }
   ~GpuDevice() override {
     (void)gpuHostFree(sums_);
@@ -72,9 +72,10 @@ class GpuDevice final : public Device, public Roofs {
     check(gpuDriverGetVersion(&driver), name());
     check(gpuRuntimeGetVersion(&runtime), name());
     check(gpuDeviceGetAttribute(&clock, gpuDevAttrClockRate, index_), name());
+    const Architecture a = architecture(properties_);
     return {{"device", properties_.name},
             {"target", std::string(target.name)},
-            {architecture(properties_).key, architecture(properties_).number},
+            {a.key, a.number},
             {"driver", version_text(driver)},
             {"toolkit", version_text(runtime)},
             {"clock_mhz", fmt::format("{}", clock / 1000)}};
