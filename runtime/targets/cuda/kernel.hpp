@@ -51,6 +51,7 @@ QUARKSMITH_INLINE unsigned choose_bytes(unsigned a, unsigned b, unsigned selecto
 }
 /// The compiler forgets how the number was computed.
 QUARKSMITH_INLINE void hide(int& number) { asm volatile("" : "+r"(number)); }
+QUARKSMITH_INLINE void hide(long long& number) { asm volatile("" : "+l"(number)); }
 
 // --- threads of a warp -----------------------------------------------------------------------------------------------
 
@@ -94,15 +95,26 @@ QUARKSMITH_INLINE P load_once(const P* p) {
   return *p;
 }
 
+/// A packet that leaves L2 before others do: a lattice that does not fit there keeps the neighbours that its kernels
+/// read, not what one of them has written; one that fits loses nothing.
+template <class P>
+QUARKSMITH_INLINE void store_last(P* to, const P& packet) {
+  __stcs(to, packet);
+}
+
 /// Into L2.
 QUARKSMITH_INLINE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`.
+/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`. L2 keeps other
+/// things rather: what several threads share they read from here.
 template <int Bytes>
 QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   if constexpr (Bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "l"(policy)
+                 : "memory");
   } else {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
   }

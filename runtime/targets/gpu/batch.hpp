@@ -1,7 +1,7 @@
 /// \file
 /// Several right-hand sides on GPUs: the links of a site are fetched into shared memory once and serve them all. Groups
-/// of threads work on the same sites, each on right-hand sides of its own: shared memory for fewer sites leaves the first
-/// cache room for spinors.
+/// of threads work on the same sites, each on right-hand sides of its own: shared memory for fewer sites leaves the
+/// first cache room for spinors.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -111,10 +111,12 @@ QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, int number, con
   const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
 #pragma unroll 1
   for (int rhs = begin + group * K::tile; rhs < end; rhs += Groups * K::tile) {
-    // What depends on the site is recomputed: kept for the next iteration, it would spill.
+    // What depends on the site and on where ghost zones lie is recomputed: kept for the next iteration, it would spill.
+    Kept source = links;
     hide(index);
+    hide(source.shift);
     if (inactive(a, rhs, K::tile)) continue;
-    K::template site<1>(a, index, rhs, links);
+    K::template site<1>(a, index, rhs, source);
     if constexpr (combines_fields<K>) add_products<K>(a, index, rhs, number);
   }
 }

@@ -120,6 +120,10 @@ QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
   if constexpr (sizeof(typename K::Element) == 8) {
     if ((h.split & 3) == 0) return work(Directions<12>{});
   }
+#ifdef QX_T
+  else if (h.split == 8)
+    return work(Directions<8>{});
+#endif
   work(Directions<15>{});
 }
 

@@ -289,10 +289,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void kernel(const QUARKSMITH_CONS
 /// What a row is compiled for: any number of right-hand sides, each on its own, or a batch, for which one, two or four
 /// groups of threads share links (runtime/targets/gpu/batch.hpp).
 enum class Rhs { any, alone, batch, pairs, quads };
-#ifndef QX_ANY
-#define QX_ANY 1
-#endif
-constexpr int groups_of(Rhs form) { return form == Rhs::quads ? 4 : form == Rhs::pairs ? 2 : form == Rhs::any ? QX_ANY : 1; }
+constexpr int groups_of(Rhs form) { return form == Rhs::quads ? 4 : form == Rhs::pairs ? 2 : 1; }
 
 template <class Links, bool Long, int Block, int Ghosts = 0>
 struct KeptLinks;  // runtime/targets/gpu/batch.hpp
@@ -328,8 +325,7 @@ template <class K, int Block, int MinBlocks, class Order = InOrder, Rhs Form = R
 void apply(const Arguments& a, const Launch& launch) {
   constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
   if constexpr (keeps)
-    if (Form != Rhs::any || a.rhs > K::tile)
-      return apply_batch<K, Block, MinBlocks, Order, groups_of(Form)>(a, launch);
+    if (Form != Rhs::any || a.rhs > K::tile) return apply_batch<K, Block, MinBlocks, Order, groups_of(Form)>(a, launch);
   if constexpr (!keeps || Form == Rhs::any) {
     constexpr int block = threads_of<K, Block>;
     int threads = block, shared = 0;

@@ -171,7 +171,7 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   } u;
   u.words = words;
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) const_cast<P*>(at)[(group * packets + n) * site_block] = u.packet[n];
+  for (int n = 0; n < packets; ++n) store_last(const_cast<P*>(at) + (group * packets + n) * site_block, u.packet[n]);
 }
 
 /// Prefetches group number `group` of a site into L2.

@@ -58,6 +58,7 @@ QUARKSMITH_INLINE unsigned choose_bytes(unsigned a, unsigned b, unsigned selecto
 }
 /// The compiler forgets how the number was computed. It stays in a vector register: it is another one in each thread.
 QUARKSMITH_INLINE void hide(int& number) { asm volatile("" : "+v"(number)); }
+QUARKSMITH_INLINE void hide(long long& number) { asm volatile("" : "+v"(number)); }
 
 // --- threads of a wavefront ------------------------------------------------------------------------------------------
 
@@ -94,6 +95,12 @@ QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
 template <class P>
 QUARKSMITH_INLINE P load_once(const P* p) {
   return __builtin_nontemporal_load(p);
+}
+
+/// A packet that caches need not keep; no hint was measured here.
+template <class P>
+QUARKSMITH_INLINE void store_last(P* to, const P& packet) {
+  *to = packet;
 }
 
 /// There is no such instruction on gfx90a and gfx942.
