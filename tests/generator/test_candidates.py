@@ -6,6 +6,7 @@ from generator.emit.render import render_group
 from generator.folders import ROOT
 from generator.launch import REGISTER_TILE
 from generator.profile import load_profile
+from generator.shapes import groups
 from generator.targets import GPU, HOST, TARGETS
 from generator.tune.candidates import candidates, tunable
 from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report
@@ -54,6 +55,21 @@ def test_tiles_that_share_links_in_registers_have_no_form_in_shared_memory():
     assert kept == {1: True, 2: True, 4: False, 8: False}
     text = {tile: render_group([s], GPU, "a test") for tile, s in of_tile.items()}
     assert text[4].count("Rhs::alone") == 2 and "Rhs::" not in text[1]  # its own, and that of several GPUs
+
+
+def test_groups_of_threads_share_the_links_of_a_batch():
+    """A candidate of each number of groups; more sites than their links have shared memory for are left out."""
+    spec = PROFILE.find("wilson_double_r12_nr_n1")
+    found = candidates(spec, GPU, quick=False)
+    forms = {"quads": "Rhs::quads", "pairs": "Rhs::pairs", "kept": "Rhs::batch"}
+    for shape, form in forms.items():
+        one = next(c for c in found if shape in c.shape and (shape != "kept" or groups(c.shape) == 1))
+        assert f"{one.block}, {one.min_blocks}, InOrder, {form}" in render_group([one], GPU, "a test")
+    assert all("kept" in c.shape for c in found if groups(c.shape) > 1)
+    links = 8 * 12 * 8  # bytes of a site's
+    assert all(c.block // groups(c.shape) * links <= GPU.threads.shared for c in found if "kept" in c.shape)
+    assert max(c.block for c in found if groups(c.shape) == 1 and "kept" in c.shape) == 256
+    assert max(c.block for c in found if groups(c.shape) == 2) == 512
 
 
 def ptxas(spills):
