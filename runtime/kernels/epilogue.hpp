@@ -1,7 +1,8 @@
 /// \file
-/// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/kernels/term.hpp,
-/// runtime/kernels/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
-/// `prefetch` prefetches what `finish` will read for one right-hand side. `combines`: it reads x.
+/// What happens to D psi before it is stored, as what caches need not keep: they have room for neighbours of other
+/// sites. A Term is a site term T or its inverse (runtime/kernels/term.hpp, runtime/kernels/twist.hpp): it says how many
+/// right-hand sides it mixes, which an epilogue finishes together. `prefetch` prefetches what `finish` will read for
+/// one right-hand side. `combines`: it reads x.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -24,7 +25,7 @@ struct Plain {
   static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
-    Spinors::store(a.out, s.place, rhs, *sum);
+    Spinors::template store<true>(a.out, s.place, rhs, *sum);
   }
 };
 
@@ -39,7 +40,7 @@ struct Axpby {
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     using R = typename Spinors::Real;
-    Spinors::store(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), *sum));
+    Spinors::template store<true>(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), *sum));
   }
 };
 
@@ -61,7 +62,7 @@ struct Taxpby {
     Term::template apply<W>(a, s, x);
     QUARKSMITH_UNROLL
     for (int v = 0; v < vectors; ++v)
-      Spinors::store(a.out, s.place, rhs + v, combine<typename Spinors::Real>(a, x[v], sum[v]));
+      Spinors::template store<true>(a.out, s.place, rhs + v, combine<typename Spinors::Real>(a, x[v], sum[v]));
   }
 };
 
@@ -85,7 +86,7 @@ struct Tinv {
     for (int v = 0; v < vectors; ++v) {
       QUARKSMITH_UNROLL
       for (int i = 0; i < 4; ++i) y[v][i] = real_scalar<R>(a.b) * y[v][i];
-      Spinors::store(a.out, s.place, rhs + v, y[v]);
+      Spinors::template store<true>(a.out, s.place, rhs + v, y[v]);
     }
   }
 };
@@ -108,8 +109,8 @@ struct AxpbyTinv {
     Term::template apply<W>(a, s, y);
     QUARKSMITH_UNROLL
     for (int v = 0; v < vectors; ++v)
-      Spinors::store(a.out, s.place, rhs + v,
-                     combine<typename Spinors::Real>(a, Spinors::load(a.x, s.place, rhs + v), y[v]));
+      Spinors::template store<true>(a.out, s.place, rhs + v,
+                                    combine<typename Spinors::Real>(a, Spinors::load(a.x, s.place, rhs + v), y[v]));
   }
 };
 

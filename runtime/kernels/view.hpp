@@ -72,10 +72,12 @@ struct SpinorView {
   static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int rhs) {
     prefetch_words<Word, W, words>(f, p, rhs * f.rhs_stride);
   }
+  /// With Last as what caches need not keep.
+  template <bool Last = false>
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
     const auto w = Codec::template encode<W, reals>(as_reals<W>(psi), norm);
-    store_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0, w);
+    store_words<Word, W, words, 1, Last>(f, p, rhs * f.rhs_stride, 0, w);
     if constexpr (Codec::has_norm) store_norm<W>(f, p, rhs, norm);
   }
 };

@@ -268,7 +268,7 @@ QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p,
   return words;
 }
 
-template <class Word, int W, int N, int Groups>
+template <class Word, int W, int N, int Groups, bool Last = false>
 QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int group,
                                    const Words<Word, W, N>& words) {
   const long long first = p.block * static_cast<long long>(N * Groups) + group * N;

@@ -95,8 +95,7 @@ QUARKSMITH_INLINE P load_once(const P* p) {
   return *p;
 }
 
-/// A packet that leaves L2 before others do: a lattice that does not fit there keeps the neighbours that its kernels
-/// read, not what one of them has written; one that fits loses nothing.
+/// A packet that leaves L2 before others do.
 template <class P>
 QUARKSMITH_INLINE void store_last(P* to, const P& packet) {
   __stcs(to, packet);

@@ -159,7 +159,7 @@ QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p,
   return u.words;
 }
 
-template <class Word, int W, int N, int Groups>
+template <class Word, int W, int N, int Groups, bool Last = false>
 QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int group,
                                    const Words<Word, W, N>& words) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
@@ -171,7 +171,13 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   } u;
   u.words = words;
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) store_last(const_cast<P*>(at) + (group * packets + n) * site_block, u.packet[n]);
+  for (int n = 0; n < packets; ++n) {
+    auto* const packet = const_cast<P*>(at) + (group * packets + n) * site_block;
+    if constexpr (Last)
+      store_last(packet, u.packet[n]);
+    else
+      *packet = u.packet[n];
+  }
 }
 
 /// Prefetches group number `group` of a site into L2.
