@@ -93,12 +93,12 @@ template <class Links>
 struct InFields {
   Site next;        ///< block and right-hand side
   bool prefetches;  ///< whether it prefetches for these
+  bool links;       ///< and their links: other right-hand sides find them in a cache
 
   template <int Mu, int Step>
   QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
     using View = typename Links::template of<Step>;
-    if (opaque(prefetches && next.rhs == 0))  // others find it in a cache
-      prefetch_link<View, Mu, Step>(links_of<Step>(a), neighbour<Mu, Step>(a.geometry, next));
+    if (opaque(links)) prefetch_link<View, Mu, Step>(links_of<Step>(a), neighbour<Mu, Step>(a.geometry, next));
     if constexpr (View::temporal && Mu == 3) {
       return Stored<Links, 0>{}.link(a, x, there);
     } else {
@@ -148,12 +148,12 @@ template <class Hopping, int W>
 QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs) {
   Hopping::template site<W>(a, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
 }
-/// D psi at a block; `next`: what to prefetch for, null for nothing.
+/// D psi at a block; `next`: what to prefetch for, null for nothing; `links`: whether its links too.
 template <class Hopping, int W>
-QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int rhs, const Site* next) {
+QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int rhs, const Site* next, bool links) {
   if (needs_ghosts<Hopping>(a, index)) return hop_with_ghosts<Hopping, W>(a, index, rhs);
   using Fields = InFields<typename Hopping::template Links<W>>;
-  Hopping::template site<W>(a, index, rhs, Fields{next != nullptr ? *next : Site{}, next != nullptr});
+  Hopping::template site<W>(a, index, rhs, Fields{next != nullptr ? *next : Site{}, next != nullptr, links});
 }
 
 /// Prefetches what the epilogue of a block reads and writes.
@@ -165,12 +165,13 @@ QUARKSMITH_INLINE void prefetch_end(const Arguments& a, const Site& next) {
   }
 }
 
-/// A kernel at blocks number `first` to `end` of `count`: the links of each serve all right-hand sides before the next.
+/// A kernel at blocks number `first` to `end` of `count`, for `rhs_count` right-hand sides from `rhs_first` on, which
+/// the links of a block serve before the next.
 /// Order is for lattices that caches do not hold. D psi is compiled once for all epilogues.
 template <int W, class Order, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
           class Storage, class Epilogue, bool ComplexPhase, int Tile>
 QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
-                                  const Arguments& a, int first, int end, int count) {
+                                  const Arguments& a, int rhs_first, int rhs_count, int first, int end, int count) {
   using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
   using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
   typename Spinors::Value sum[Tile];
@@ -180,15 +181,16 @@ QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue
   const auto block = [&](int number) {
     return a.list != nullptr ? a.list[number] : large ? Order::block(a.geometry, number) : number;
   };
+  const int rhs_end = rhs_first + rhs_count;
   for (int number = first; number < end; ++number)
-    for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
+    for (int rhs = rhs_first; rhs < rhs_end; rhs += Tile) {
       if (inactive(a, rhs, Tile)) continue;
-      const bool stays = rhs + Tile < a.rhs, fetch_next = prefetches && (stays || number + 1 < count);
+      const bool stays = rhs + Tile < rhs_end, fetch_next = prefetches && (stays || number + 1 < count);
       const Site x = make_site(a.geometry, a.parity, block(number), rhs);
       Site next;
       if (fetch_next)
-        next = make_site(a.geometry, a.parity, block(stays ? number : number + 1), stays ? rhs + Tile : 0);
-      hop_at<Hopping, W>(to, x.place.block, rhs, fetch_next ? &next : nullptr);
+        next = make_site(a.geometry, a.parity, block(stays ? number : number + 1), stays ? rhs + Tile : rhs_first);
+      hop_at<Hopping, W>(to, x.place.block, rhs, fetch_next ? &next : nullptr, fetch_next && !stays);
       if (fetch_next) prefetch_end<Epilogue, Spinors, Tile>(a, next);
       for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
     }

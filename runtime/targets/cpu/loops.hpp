@@ -2,6 +2,8 @@
 /// How the CPU target traverses the sites of a field: chunks of blocks for each thread. Part of kernel.hpp.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -88,16 +90,25 @@ void pack_faces(const Arguments& a) {
   pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
 }
 
-/// Runs kernel K; Order is how hopping terms traverse the lattice.
+/// Right-hand sides that links serve before the next block: as many as have room for their neighbours in the first
+/// cache, where fields of one size lie on the same lines. Colour vectors alone are small enough.
+template <class K>
+inline constexpr int served_together = K::HalfSpinor::spins == 1              ? 1 << 30
+                                       : sizeof(typename K::Format::Word) < 4 ? 2
+                                                                              : 4;
+
+/// Runs kernel K, hopping terms by runtime/targets/cpu/hops.hpp; Order is how hopping terms traverse the lattice.
 template <class K, class Order = Slabs>
 void apply(const Arguments& a, const Launch& launch) {
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
   if constexpr (requires { typename K::HalfSpinor; }) {
     if (launch.halo != nullptr) return pack_faces<K>(a);
-    for_each_chunk(count, [&](int first, int end) {
-      hop_blocks<lanes, Order>(K{}, a, first, end, count);  // runtime/targets/cpu/hops.hpp
-    });
+    constexpr int part = served_together<K> > K::tile ? served_together<K> / K::tile * K::tile : K::tile;
+    for (int rhs = 0; rhs < a.rhs; rhs += part)
+      for_each_chunk(count, [&](int first, int end) {
+        hop_blocks<lanes, Order>(K{}, a, rhs, std::min(part, a.rhs - rhs), first, end, count);
+      });
   } else {
     for_each_tile<K>(a, count, [&](int number, int rhs) {
       const int index = a.list != nullptr ? a.list[number] : number;
