@@ -210,7 +210,8 @@ def tuned_program(folder, device):
     """The command linked as in the build, but with an earlier sweep that chose `__rows` on this device."""
     folder.mkdir()
     rows = [Choice(NAME, size, f"{NAME}__rows", False) for size in ("tiny", "small", "large", "batch")]
-    text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows, "policies": []}])
+    here = {"name": device, "slug": "here", "architecture": "", "rows": rows, "policies": []}
+    text = render("tuned.cpp.j2", "a test", devices=[here])
     (folder / "tuned.cpp").write_text(text)
     return linked(folder, [compiled(folder / "tuned.cpp", "/tuned.cpp")])
 

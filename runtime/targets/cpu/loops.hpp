@@ -2,8 +2,6 @@
 /// How the CPU target traverses the sites of a field: chunks of blocks for each thread. Part of kernel.hpp.
 #pragma once
 
-#include <algorithm>
-
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -107,7 +105,7 @@ void apply(const Arguments& a, const Launch& launch) {
     constexpr int part = served_together<K> > K::tile ? served_together<K> / K::tile * K::tile : K::tile;
     for (int rhs = 0; rhs < a.rhs; rhs += part)
       for_each_chunk(count, [&](int first, int end) {
-        hop_blocks<lanes, Order>(K{}, a, rhs, std::min(part, a.rhs - rhs), first, end, count);
+        hop_blocks<lanes, Order>(K{}, a, rhs, part < a.rhs - rhs ? part : a.rhs - rhs, first, end, count);
       });
   } else {
     for_each_tile<K>(a, count, [&](int number, int rhs) {
