@@ -38,7 +38,7 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Tuning:
-    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, their variants by target, policies, architectures."""
+    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, variants by target, policies, architectures."""
 
     devices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     variants: Mapping[str, Sequence[KernelSpec]] = field(default_factory=dict)
