@@ -94,10 +94,9 @@ struct Directions {
 
 /// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
-template <int Reach, class Order, int Block, int Groups = 1>
+template <int Reach, class Order, int Block>
 QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
-  constexpr int sites = Block / Groups;
-  const int number = block * sites + threadIdx.x % sites;
+  const int number = block * Block + threadIdx.x;
   const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
   HaloSite s{0, number, 0, number < count};
   bool edge = s.works;
@@ -108,7 +107,7 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
     if (s.works) s.index = Order::site(a.geometry, from_middle);
     edge = edge && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
   }
-  s.edges = __syncthreads_count(edge) / Groups;
+  s.edges = __syncthreads_count(edge);
   return s;
 }
 
@@ -120,10 +119,6 @@ QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
   if constexpr (sizeof(typename K::Element) == 8) {
     if ((h.split & 3) == 0) return work(Directions<12>{});
   }
-#ifdef QX_T
-  else if (h.split == 8)
-    return work(Directions<8>{});
-#endif
   work(Directions<15>{});
 }
 
@@ -172,7 +167,7 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH
 }
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
-template <class K, int Block, int MinBlocks, class Order, int Groups>
+template <class K, int Block, int MinBlocks, class Order>
 __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUARKSMITH_CONSTANT Arguments given,
                                                                       const QUARKSMITH_CONSTANT Halo halo,
                                                                       const QUARKSMITH_CONSTANT HaloBlocks work) {
@@ -186,19 +181,18 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int part = block / w.sites;
-  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block, Groups>(a, h, w, block - part * w.sites);
-  constexpr int sites = Block / Groups;
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - part * w.sites);
   if (s.edges == 0) {
-    const KeptLinks<Links, K::long_hops, sites> links(shared);
-    if (s.works) batch_site<K, Groups, sites>(a, s.index, s.number, links, part, w.part);
+    const KeptLinks<Links, K::long_hops, Block> links(shared);
+    if (s.works) batch_site<K, 1, Block>(a, s.index, s.number, links, part, w.part);
     return;
   }
   const long long shift = await_neighbours(a, h, w, s.edges);
   if (!s.works) return;
   with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
-    const KeptLinks<Links, K::long_hops, sites, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
-    batch_site<K, Groups, sites>(a, s.index, s.number, links, part, w.part);
+    const KeptLinks<Links, K::long_hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
+    batch_site<K, 1, Block>(a, s.index, s.number, links, part, w.part);
   });
 }
 
@@ -207,11 +201,10 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_batch_kernel(const QUAR
 template <class K, int Threads, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
   constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
-  constexpr int groups = groups_of(Form), Block = keeps ? batch_block<K, Threads, groups>() : Threads;
+  constexpr int Block = keeps ? batch_block<K, Threads, 1>() : Threads;
   const Halo& h = *a.halo;
   const auto stream = static_cast<gpuStream_t>(launch.stream);
-  const bool batch = keeps && a.rhs > K::tile;
-  const int sites = batch ? Block / groups : Block, step = batch ? K::tile * groups : K::tile;
+  const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
   HaloBlocks w;
   unsigned packed = 0;
   for (int mu = 0; mu < directions; ++mu) {
@@ -220,17 +213,18 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   }
   w.list = !work.whole;
   w.peers = work.peers;
-  w.sites = ((work.whole ? K::count(a) : h.boundary_count[a.parity]) + sites - 1) / sites;
+  w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
   if (w.sites == 0) w.sites = 1;
-  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, step) : BatchParts{a.rhs / step, step};
+  const bool batch = keeps && a.rhs > K::tile;
+  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, K::tile) : BatchParts{a.rhs / K::tile, K::tile};
   w.part = parts.size;
   w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
   const int all = w.pack + (work.exterior ? w.sites * parts.count : 0);
   if (all == 0) return;
   if constexpr (keeps) {
     if (batch && work.exterior) {
-      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block / groups>::bytes;
-      auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order, groups>;
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
+      auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
       static const gpuError_t allowed = allow_memory(kernel, bytes);
       (void)allowed;  // a failure is met again by the launch
       gpuLaunchKernel(kernel, dim3(all), dim3(Block), bytes, stream, a, h, w);
