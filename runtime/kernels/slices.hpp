@@ -27,10 +27,12 @@ struct ColourOf {
     QUARKSMITH_UNROLL
     for (int s = 0; s < S; ++s) prefetch_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number));
   }
+  template <bool Last = false>
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int number, const Value& psi) {
     QUARKSMITH_UNROLL
     for (int s = 0; s < S; ++s)
-      store_words<Word, lanes, 2, groups>(f, p, shift(f, number), group(s, number), {{psi[s].c[0].re, psi[s].c[0].im}});
+      store_words<Word, lanes, 2, groups, Last>(f, p, shift(f, number), group(s, number),
+                                                {{psi[s].c[0].re, psi[s].c[0].im}});
   }
 };
 
