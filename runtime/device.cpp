@@ -70,25 +70,23 @@ void Device::choose_variants(std::string_view device, std::string_view architect
   const auto named = [&](std::string_view name) {
     return std::find_if(all.begin(), all.end(), [&](const Kernel& k) { return k.name == name; });
   };
-  std::vector<bool> known(all.size());
-  int most = 0;
   sweeps_ = tuned_for(device, architecture);
+  if (!sweeps_.empty()) variants_.resize(all.size());
+  std::vector<const TunedDevice*> measured_on(all.size());
+  std::ptrdiff_t most = 0;
   for (const TunedDevice& tuned : sweeps_) {
-    const std::vector<bool> before = known;
-    int count = 0;
     for (const TunedKernel& t : tuned.kernels) {
       const auto kernel = named(t.kernel), variant = named(t.variant);
       if (kernel == all.end() || variant == all.end()) continue;  // of another profile
-      const auto place = kernel - all.begin();
-      if (before[place]) continue;
-      variants_.resize(all.size());
-      variants_[place][int(t.size)] = &*variant;
-      if (known[place]) continue;
-      known[place] = true;
-      ++count;
-      tuned_.stale += t.stale;
+      const TunedDevice*& on = measured_on[kernel - all.begin()];
+      if (on == nullptr) {
+        on = &tuned;
+        ++tuned_.kernels;
+        tuned_.stale += t.stale;
+      }
+      if (on == &tuned) variants_[kernel - all.begin()][int(t.size)] = &*variant;
     }
-    tuned_.kernels += count;
+    const std::ptrdiff_t count = std::ranges::count(measured_on, &tuned);
     if (count > most) most = count, tuned_.on = tuned.name;
   }
 }

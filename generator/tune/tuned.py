@@ -158,24 +158,20 @@ def _wrapped(texts: Iterable[str]) -> str:
 
 
 @cache
-def _read(folder: Path) -> tuple[tuple[str, Target, dict[str, Any]], ...]:
-    """(device, its target, evidence by kernel) of each file."""
+def _read(folder: Path) -> tuple[tuple[str, str, Target, dict[str, Any]], ...]:
+    """(device, its architecture, its target, evidence by kernel) of each file."""
     found = []
     for path in sorted(folder.glob("*.json")):
         data = read_field(path)
-        found.append((check_device(data), check_target(data), dict(check_kernels(data["kernels"]))))
+        keys = [key for key in ("compute_capability", "architecture") if data.has(key)]
+        architecture = data[keys[0]].text(FACT) if keys else ""
+        found.append((check_device(data), architecture, check_target(data), dict(check_kernels(data["kernels"]))))
     return tuple(found)
 
 
 def architectures(folders: tuple[Path, ...] = (FOLDER,)) -> dict[str, str]:
-    """By GPU that was measured: what its kernels were compiled for, as the device says."""
-    found = {}
-    for path in itertools.chain.from_iterable(sorted(folder.glob("*.json")) for folder in folders):
-        data = read_field(path)
-        for key in ("compute_capability", "architecture"):
-            if data.has(key):
-                found[check_device(data)] = data[key].text(FACT)
-    return found
+    """By device that was measured: what its kernels were compiled for, as the device says; empty of CPUs."""
+    return {device: architecture for folder in folders for device, architecture, _, _ in _read(folder)}
 
 
 def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[str, ...]:
@@ -184,7 +180,7 @@ def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[s
     Raises:
         SpecError: there is no evidence of one of them.
     """
-    known = {d: d for folder in folders for d, target, _ in _read(folder) if target.threads}
+    known = {d: d for folder in folders for d, _, target, _ in _read(folder) if target.threads}
     known |= {slug(d): d for d in known}
     wanted = [n.strip() for n in names.split(",") if n.strip() not in ("", "none")]
     for name in wanted:
@@ -207,7 +203,7 @@ def choices(
     variants: dict[str, set[KernelSpec]] = defaultdict(set)
     kernels = list(kernels)
     known: dict[str, tuple[Target, dict[str, Any]]] = {}
-    for device, target, evidence in itertools.chain.from_iterable(map(_read, folders)):
+    for device, _, target, evidence in itertools.chain.from_iterable(map(_read, folders)):
         known[device] = target, known.get(device, (target, {}))[1] | evidence
     for device, (target, evidence) in known.items():
         if target.threads and devices is not None and device not in devices:
