@@ -104,19 +104,15 @@ QUARKSMITH_INLINE void store_last(P* to, const P& packet) {
 /// Into L2.
 QUARKSMITH_INLINE void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`. L2 keeps other
-/// things rather: what several threads share they read from here.
+/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`. Without a hint
+/// for L2: with a policy, nvcc 13.0 makes an illegal instruction of it in kernels whose bodies for boundaries branch.
 template <int Bytes>
 QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  if constexpr (Bytes == 16) {
-    unsigned long long policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "l"(policy)
-                 : "memory");
-  } else {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+  else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
-  }
 }
 /// For the copies of this thread, which it alone may then read.
 QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
