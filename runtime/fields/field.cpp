@@ -271,17 +271,13 @@ LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const
 
 Operand LinkField::operand() const {
   if (away_ != nullptr) bring_home();
+  if (home_ != nullptr) return operand_in_box();
   const MemoryOrder order = order_of(*this);
   Operand f;
   f.data = data_.data();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
   return f;
-}
-
-void LinkField::fill(int byte) {
-  domain_->device().fill(data_.data(), byte, data_.bytes());
-  changed();
 }
 
 TermField::TermField(DomainPointer domain, const PrecisionInfo& precision)

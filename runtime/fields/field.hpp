@@ -101,6 +101,8 @@ class Domain {
                                bool shared = true) const;
   /// The one of these whose box that is; null if none is.
   const BorderedPart* bordered_in(const Domain& box) const;
+  /// A box of these extents with the part at that place in it, so that parts share copies of links; null if none is.
+  DomainPointer box_like(const Coordinates& extents, const Coordinates& offset) const;
   /// What the borders of its fields have cost so far.
   BorderTraffic border_traffic() const;
   /// How sums extend over the ranks; made like `halos`. Null for one rank.
@@ -234,7 +236,9 @@ class LinkField {
   void set_scale(double scale) { scale_ = scale; }
   Operand operand() const;
   /// Their memory, to tell fields apart.
-  const void* memory() const { return data_.data(); }
+  const void* memory() const { return home_ != nullptr ? operand_in_box().data : data_.data(); }
+  /// Leaves the box of a part, so that the parities lie one after the other in memory.
+  void stand_alone() const;
   /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
   /// Fetched from the other ranks, all of which ask, if the links have changed.
   Operand ghosts(int mu) const;
@@ -252,12 +256,14 @@ class LinkField {
   const StorageInfo* storage_;
   int lanes_, depth_;
   double scale_ = 1;
-  Memory data_;
+  mutable Memory data_;
   mutable std::array<Memory, directions> ghosts_;
   mutable bool ghosts_are_old_ = true;
   void bring_home() const;
+  Operand operand_in_box() const;
   mutable std::vector<std::shared_ptr<BorderedLinks>> bordered_;  ///< made by expressions that read beyond the part
   mutable const BorderedLinks* away_ = nullptr;  ///< the one of these that holds the links, while data_ does not yet
+  mutable BorderedLinks* home_ = nullptr;        ///< the one in which they lie; there is no data_ then
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.

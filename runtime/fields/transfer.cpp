@@ -165,6 +165,7 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 }  // namespace
 
 void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make) {
+  to.stand_alone();
   const MemoryOrder order = order_of(to);
   for_each_site_of(to.domain(), to.lanes(), Subset::full, all_sites(to.domain().lattice()), Way::to_device,
                    to.operand().data, order, [&](long long i, const WordsOfSite& words) {
@@ -244,6 +245,7 @@ namespace {
 
 /// The same of links on the device.
 double largest_of(const LinkField& links) {
+  links.stand_alone();
   const MemoryOrder order = order_of(links);
   const int boxes = links.domain().layout(links.lanes()).boxes();
   const auto* words = static_cast<const double*>(links.operand().data);
@@ -279,6 +281,7 @@ void for_each_link_of(const LinkField& from, const std::function<void(long long,
     plain.set_scale(from.scale());
     return for_each_link_of(plain, visit);
   }
+  from.stand_alone();
   const MemoryOrder order = order_of(from);
   for_each_site_of(from.domain(), from.lanes(), Subset::full, all_sites(from.domain().lattice()), Way::to_host,
                    from.operand().data, order, [&](long long i, const WordsOfSite& words) {

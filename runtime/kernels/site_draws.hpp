@@ -45,7 +45,7 @@ class SiteWords {
       : first_(reinterpret_cast<double*>(f.data + rhs * f.rhs_bytes)),
         vector_(f.piece_bytes / static_cast<int>(sizeof(double))),
         row_(f.row) {
-    first_ += (static_cast<long long>(slot / row_) * f.pieces * row_ + slot % row_) * vector_;
+    first_ += f.first_piece(slot) * vector_;
   }
   QUARKSMITH_ANYWHERE double& operator[](int n) const {
     return first_[static_cast<long long>(n / vector_) * row_ * vector_ + n % vector_];

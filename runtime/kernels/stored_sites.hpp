@@ -17,8 +17,14 @@ struct StoredSites {
   int rhs = 1;
   long long rhs_bytes = 0;        ///< between right-hand sides
   long long norm_rhs_stride = 0;  ///< norms between right-hand sides
+  int half = 0;                   ///< from this slot on, of the second parity,
+  long long gap = 0;              ///< sites lie so many pieces further on: others are between the parities
 
   long long site_bytes() const { return static_cast<long long>(pieces) * piece_bytes; }
+  /// Pieces before the first one of a slot; the next ones of it lie a row apart.
+  QUARKSMITH_ANYWHERE long long first_piece(int slot) const {
+    return static_cast<long long>(slot / row) * pieces * row + slot % row + (slot < half ? 0 : gap);
+  }
 };
 
 /// One of the numbers that each site has: doubles, or floats.

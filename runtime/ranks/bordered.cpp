@@ -18,7 +18,8 @@ namespace quarksmith {
 struct BorderedLinks {
   const BorderedPart* part;
   LinkField links;
-  bool inside = false, border = false;  ///< whether these sites hold what the links are now
+  bool inside = false;                ///< whether the sites of the part hold what the links are now
+  std::optional<BorderDepth> border;  ///< the depth to which the border does
 };
 
 StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes) {
@@ -31,6 +32,8 @@ StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int w
   s.row = order.short_vectors ? site_block : order.lanes;
   s.rhs_bytes = operand.rhs_stride * word_bytes;
   s.norm_rhs_stride = operand.norm_rhs_stride;
+  s.half = static_cast<int>(order.padded() * order.lanes);
+  if (operand.parity_stride != 0) s.gap = (operand.parity_stride - order.parity_words()) / piece;
   return s;
 }
 
@@ -139,17 +142,26 @@ BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int ele
                       what, depth_.sites[mu], "xyzt"[mu], lattice.global_text(), lattice.parts(), lattice.text()));
     offset_[mu] = even(depth_.sites[mu]);
   }
-  box_ = std::make_shared<Domain>(Lattice(box_of(part, depth_, element_bytes)), part.device_pointer(),
-                                  Communicator::self(), part.reach());
+  const Coordinates extents = box_of(part, depth_, element_bytes);
+  box_ = part.box_like(extents, offset_);
+  if (box_ == nullptr)
+    box_ = std::make_shared<Domain>(Lattice(extents), part.device_pointer(), Communicator::self(), part.reach());
   list_sites();
   list_zones();
 }
 
-bool BorderedPart::covers(const BorderDepth& depth) const {
+namespace {
+
+/// Of the directions that are split.
+bool reaches(const Lattice& lattice, const BorderDepth& there, const BorderDepth& depth) {
   for (int mu = 0; mu < directions; ++mu)
-    if (part_->lattice().split(mu) && depth.sites[mu] > depth_.sites[mu]) return false;
-  return depth_.corners || !depth.corners;
+    if (lattice.split(mu) && depth.sites[mu] > there.sites[mu]) return false;
+  return there.corners || !depth.corners;
 }
+
+}  // namespace
+
+bool BorderedPart::covers(const BorderDepth& depth) const { return reaches(part_->lattice(), depth_, depth); }
 
 bool BorderedPart::is_for(const BorderDepth& depth) const {
   for (int mu = 0; mu < directions; ++mu)
@@ -178,9 +190,22 @@ void BorderedPart::list_sites() {
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
-  if (part_->device().asynchronous()) return;
+  if (part_->device().asynchronous()) return find_inside(put);
   for (std::size_t number = 0; number < filled.size(); ++number)
     if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
+}
+
+/// Rows of sites must remain rows, and none be filled up. \param pairs of all sites: slots in the box and in the part
+void BorderedPart::find_inside(const std::vector<SitePair>& pairs) {
+  const int half = part_->layout(part_->lanes(element_bytes_)).geometry().half_sites;
+  if (subset_ != Subset::full || half % site_block != 0) return;
+  std::array<std::optional<int>, 2> before;
+  for (const SitePair& pair : pairs) {
+    auto& shift = before[pair.from < half ? 0 : 1];
+    if (!shift) shift = pair.to - pair.from;
+    if (*shift != pair.to - pair.from || *shift % site_block != 0) return;
+  }
+  inside_ = Inside{*before[0], *before[1] - *before[0]};
 }
 
 void BorderedPart::restrict(Arguments& a) const {
@@ -264,10 +289,13 @@ void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const {
 const LinkField& BorderedPart::read(const LinkField& links, bool beyond) const {
   BorderedLinks& copy = copy_of(links);
   const StoredSites box = stored_sites(copy.links);
-  if (!copy.inside) put(stored_sites(links), box);
-  if (beyond && !copy.border) exchange(box);
+  if (!copy.inside && links.home_ != &copy) put(stored_sites(links), box);
   copy.inside = true;
-  copy.border = copy.border || beyond;
+  move_into(copy, links);
+  if (beyond && !(copy.border && reaches(part_->lattice(), *copy.border, depth_))) {
+    exchange(box);
+    copy.border = depth_;
+  }
   copy.links.set_scale(links.scale());
   return copy.links;
 }
@@ -277,19 +305,29 @@ LinkField& BorderedPart::write(LinkField& links, bool keep) const {
   return copy_of(links).links;
 }
 
+/// The links lie in the box from now on, if they can, where they are already; their own memory goes.
+void BorderedPart::move_into(BorderedLinks& copy, const LinkField& links) const {
+  if (!inside_ || links.home_ != nullptr || (links.away_ != nullptr && links.away_ != &copy)) return;
+  links.away_ = nullptr;
+  links.home_ = &copy;
+  links.data_ = Memory();
+}
+
 /// They come home when they are asked for there: often the next expression reads them here.
 void BorderedPart::written(LinkField& links) const {
   BorderedLinks& copy = copy_of(links);
   links.changed();
+  if (links.home_ == &copy) return;
   copy.inside = true;
   links.away_ = &copy;
+  links.home_ == nullptr ? move_into(copy, links) : void();
 }
 
 BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
   for (const auto& copy : links.bordered_)
-    if (copy->part == this) return *copy;
+    if (copy->part->box_ == box_) return *copy;
   auto& copy = links.bordered_.emplace_back(
-      std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage())}));
+      std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage()), {}, {}}));
   copy->links.fill(0xff);  // what lies outside the border is never to be mistaken for links
   return *copy;
 }
@@ -340,10 +378,44 @@ void LinkField::bring_home() const {
   from.part->cut(stored_sites(from.links), stored_sites(*this));
 }
 
+Operand LinkField::operand_in_box() const {
+  const BorderedPart::Inside& inside = *home_->part->inside();
+  const MemoryOrder order = order_of(*this);
+  Operand f = home_->links.operand();
+  f.data = static_cast<char*>(f.data) + inside.first * order.site_words() * precision_->word_bytes;
+  f.parity_stride = order.parity_words() + inside.second * order.site_words();
+  return f;
+}
+
+void LinkField::stand_alone() const {
+  if (home_ == nullptr) return;
+  BorderedLinks& from = *std::exchange(home_, nullptr);
+  data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes);
+  from.part->cut(stored_sites(from.links), stored_sites(*this));
+  from.inside = true;
+}
+
+void LinkField::fill(int byte) {
+  if (home_ != nullptr)
+    home_->links.fill(byte);
+  else
+    domain_->device().fill(data_.data(), byte, data_.bytes());
+  changed();
+}
+
 void LinkField::changed() {
   away_ = nullptr;
   ghosts_are_old_ = true;
-  for (const auto& copy : bordered_) copy->inside = copy->border = false;
+  for (const auto& copy : bordered_) {
+    copy->inside = false;
+    copy->border.reset();
+  }
+}
+
+DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset) const {
+  for (const auto& b : bordered_)
+    if (b->domain()->lattice().extent() == extents && b->offset() == offset) return b->domain();
+  return nullptr;
 }
 
 const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,13 @@ class BorderedPart {
   /// Coordinates in the box of the first site of the part.
   const Coordinates& offset() const { return offset_; }
 
+  /// Where the sites of the part lie in link fields of the box, if they do so as in fields of the part: then links that
+  /// have been in the box stay there, and nothing is copied but the border. So on GPUs whose part is split along t.
+  struct Inside {
+    long long first, second;  ///< slots before the even sites, and odd sites more than these lie further on
+  };
+  const std::optional<Inside>& inside() const { return inside_; }
+
   /// Whether kernels find fields that they read and write at the site itself alone where these are, without a border;
   /// others of a call are in the box. On GPUs: lanes of a box are not those of the part.
   bool keeps_sites_at_home() const { return part_->device().asynchronous(); }
@@ -79,7 +87,7 @@ class BorderedPart {
                           int colours) const;
 
   /// The copy of links in the box, with what `beyond` asks for in its border. Collective if so. The links keep it, for
-  /// as long as they live and this does.
+  /// as long as they live and this does; they move into it if they can lie there.
   const LinkField& read(const LinkField& links, bool beyond) const;
   /// Memory of links in the box for kernels to write into, with what the links hold if `keep`, and what is done after
   /// they have.
@@ -98,6 +106,8 @@ class BorderedPart {
     int count;
   };
   BorderedLinks& copy_of(const LinkField& links) const;
+  void find_inside(const std::vector<SitePair>& pairs);
+  void move_into(BorderedLinks& copy, const LinkField& links) const;
   void list_sites();
   void list_zones();
   void move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const;
@@ -109,6 +119,7 @@ class BorderedPart {
   Subset subset_;
   DomainPointer box_;
   Coordinates offset_{};
+  std::optional<Inside> inside_;
   Memory put_, cut_;         ///< pairs of all sites of the part
   std::vector<int> blocks_;  ///< CPU: 2 n + parity of the blocks n that hold sites of the part
   std::vector<Zone> zones_;

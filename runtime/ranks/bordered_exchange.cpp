@@ -7,6 +7,7 @@ namespace quarksmith {
 StoredSites sites_in_zone(const StoredSites& like, void* memory, int count) {
   const std::size_t rows = static_cast<std::size_t>(count + like.row - 1) / like.row * like.row;
   StoredSites zone = like;
+  zone.gap = 0;
   zone.data = static_cast<char*>(memory);
   zone.rhs_bytes = static_cast<long long>(rows) * like.site_bytes();
   zone.norm_rhs_stride = static_cast<long long>(rows);

@@ -19,6 +19,12 @@ const LinkField& Enclosure::read(const LinkField& links, LinkField& copy) const 
   return copy;
 }
 
+LinkField* Enclosure::taken_in(LinkField& links) const {
+  if (part_ == nullptr || !part_->inside()) return nullptr;
+  part_->read(links, true);
+  return &part_->write(links);
+}
+
 LinkField& Enclosure::write(LinkField& links, bool keep) const {
   return part_ == nullptr ? links : part_->write(links, keep);
 }

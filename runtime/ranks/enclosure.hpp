@@ -24,6 +24,9 @@ class Enclosure {
   const LinkField& read(const LinkField& links) const;
   /// The same for links that go soon: into a field of the domain. \return that, or the links of a whole lattice.
   const LinkField& read(const LinkField& links, LinkField& copy) const;
+  /// Links that go soon with their border, to be worked on where they are: in the domain, if they can lie there; else
+  /// null. Collective.
+  LinkField* taken_in(LinkField& links) const;
   /// Where results are to be written, and back from there; with what the links held if `keep`.
   LinkField& write(LinkField& links, bool keep) const;
   void written(LinkField& links) const;

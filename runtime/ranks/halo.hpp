@@ -57,9 +57,9 @@ class Halos {
   void use(Policy policy);
   /// The one in use for one spinor in double precision.
   Policy policy() const { return policy_of("double", 1); }
-  /// Whether a hopping term is one launch on all sites, with any number of right-hand sides.
-  bool in_one_launch(std::string_view precision) const {
-    return policy_of(precision, 1) == Policy::fused && policy_of(precision, 2) == Policy::fused;
+  /// Whether a hopping term is one launch on all sites, with any number of right-hand sides up to this one.
+  bool in_one_launch(std::string_view precision, int rhs) const {
+    return policy_of(precision, 1) == Policy::fused && (rhs == 1 || policy_of(precision, 2) == Policy::fused);
   }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }

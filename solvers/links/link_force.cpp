@@ -114,6 +114,7 @@ class LinkForce::Stage {
   Derivative with_border(int field) {
     LinkField& by = force_.by(field);
     if (around_.domain() == by.domain_pointer()) return {nullptr, &by, 1};
+    if (LinkField* inside = around_.taken_in(by)) return {nullptr, inside, 1};
     auto memory = force_.scratch_.field(around_.domain(), force_.colours());
     around_.read(by, *memory);
     LinkField* copy = memory.get();

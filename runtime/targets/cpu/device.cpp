@@ -67,17 +67,14 @@ void in_parts(std::size_t bytes, const std::function<void(std::size_t, std::size
 
 template <class Word>
 void move_words(const SiteMove& m) {
-  const auto place = [](const StoredSites& f, int slot) {
-    return static_cast<long long>(slot / f.row) * f.pieces * f.row + slot % f.row;
-  };
   for (int rhs = 0; rhs < m.to.rhs; ++rhs) {
     Word* const to = reinterpret_cast<Word*>(m.to.data + rhs * m.to.rhs_bytes);
     const Word* const from = reinterpret_cast<const Word*>(m.from.data + rhs * m.from.rhs_bytes);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < m.count; ++n) {
       const SitePair pair = m.pairs[n];
-      Word* const there = to + place(m.to, pair.to);
-      const Word* const here = from + place(m.from, pair.from);
+      Word* const there = to + m.to.first_piece(pair.to);
+      const Word* const here = from + m.from.first_piece(pair.from);
       for (int p = 0; p < m.to.pieces; ++p) there[p * m.to.row] = here[p * m.from.row];
       if (m.to.norm != nullptr)
         m.to.norm[rhs * m.to.norm_rhs_stride + pair.to] = m.from.norm[rhs * m.from.norm_rhs_stride + pair.from];

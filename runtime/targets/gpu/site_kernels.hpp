@@ -12,10 +12,6 @@ namespace {
 
 constexpr int threads = 256;
 
-__device__ long long place(const StoredSites& f, int slot, int piece) {
-  return (static_cast<long long>(slot / f.row) * f.pieces + piece) * f.row + slot % f.row;
-}
-
 /// A thread copies a piece: sites that lie side by side are copied side by side.
 template <class Piece>
 __global__ void copy_pieces(SiteMove m) {
@@ -26,7 +22,8 @@ __global__ void copy_pieces(SiteMove m) {
   const int rhs = blockIdx.y;
   Piece* to = reinterpret_cast<Piece*>(m.to.data + rhs * m.to.rhs_bytes);
   const Piece* from = reinterpret_cast<const Piece*>(m.from.data + rhs * m.from.rhs_bytes);
-  to[place(m.to, pair.to, piece)] = from[place(m.from, pair.from, piece)];
+  to[m.to.first_piece(pair.to) + static_cast<long long>(piece) * m.to.row] =
+      from[m.from.first_piece(pair.from) + static_cast<long long>(piece) * m.from.row];
   if (piece == 0 && m.to.norm != nullptr)
     m.to.norm[rhs * m.to.norm_rhs_stride + pair.to] = m.from.norm[rhs * m.from.norm_rhs_stride + pair.from];
 }
