@@ -190,20 +190,22 @@ void BorderedPart::list_sites() {
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
-  if (part_->device().asynchronous()) return find_inside(put);
+  if (here.copies() == 1 && there.copies() == 1) find_inside(put);
+  if (part_->device().asynchronous()) return;
   for (std::size_t number = 0; number < filled.size(); ++number)
     if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
 }
 
 /// Rows of sites must remain rows, and none be filled up. \param pairs of all sites: slots in the box and in the part
 void BorderedPart::find_inside(const std::vector<SitePair>& pairs) {
-  const int half = part_->layout(part_->lanes(element_bytes_)).geometry().half_sites;
-  if (subset_ != Subset::full || half % site_block != 0) return;
+  const int lanes = part_->lanes(element_bytes_), row = part_->device().short_vectors() ? site_block : lanes;
+  const int half = part_->layout(lanes).geometry().half_sites * lanes;
+  if (subset_ != Subset::full || half % row != 0) return;
   std::array<std::optional<int>, 2> before;
   for (const SitePair& pair : pairs) {
     auto& shift = before[pair.from < half ? 0 : 1];
     if (!shift) shift = pair.to - pair.from;
-    if (*shift != pair.to - pair.from || *shift % site_block != 0) return;
+    if (*shift != pair.to - pair.from || *shift % row != 0) return;
   }
   inside_ = Inside{*before[0], *before[1] - *before[0]};
 }
@@ -320,7 +322,7 @@ void BorderedPart::written(LinkField& links) const {
   if (links.home_ == &copy) return;
   copy.inside = true;
   links.away_ = &copy;
-  links.home_ == nullptr ? move_into(copy, links) : void();
+  move_into(copy, links);
 }
 
 BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {

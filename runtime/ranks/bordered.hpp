@@ -59,7 +59,7 @@ class BorderedPart {
   const Coordinates& offset() const { return offset_; }
 
   /// Where the sites of the part lie in link fields of the box, if they do so as in fields of the part: then links that
-  /// have been in the box stay there, and nothing is copied but the border. So on GPUs whose part is split along t.
+  /// have been in the box stay there, and nothing is copied but the border. So on GPUs if t alone is split.
   struct Inside {
     long long first, second;  ///< slots before the even sites, and odd sites more than these lie further on
   };
