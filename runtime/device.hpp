@@ -38,6 +38,14 @@ class Snapshots {
   virtual const double* wait() = 0;
 };
 
+/// A moment in the order of the device's work.
+class TimeMark {
+ public:
+  virtual ~TimeMark() = default;
+  /// Seconds since an earlier moment of the same device. Waits until this one has come.
+  virtual double since(const TimeMark& earlier) const = 0;
+};
+
 /// A counter of the energy that a device draws.
 class EnergyMeter {
  public:
@@ -172,6 +180,8 @@ class Device {
   /// Bytes that fields hold here at present.
   std::size_t held() const { return held_; }
 
+  /// The moment at which all work so far is done, without waiting for it.
+  virtual std::unique_ptr<TimeMark> mark() = 0;
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;
   /// The same for the work as one graph, where the device has such: without the cost of launches.

@@ -172,6 +172,7 @@ FermionSolvers& FermionOperator::solvers() {
 
 template <class Solve>
 void FermionOperator::timed(SolveWork& work, const Solve& solve) {
+  matrix().domain()->device().synchronize();  // what was begun before is not theirs
   const double begun = now();
   solve(solvers());
   work.seconds += now() - begun;

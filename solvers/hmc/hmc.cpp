@@ -48,13 +48,33 @@ double Hmc::plaquette() const {
          (6.0 * links_.field().colours() * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
+/// Without waiting for the device, which would be idle until it is given more.
 void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
   Device& device = links_.domain()->device();
-  device.synchronize();
-  const double begun = now();
+  auto begin = device.mark();
   work(*monomials_[monomial]);
-  device.synchronize();
-  seconds_[monomial] += now() - begun;
+  times_.push_back({monomial, std::move(begin), device.mark()});
+}
+
+std::vector<double> Hmc::seconds_of_monomials() {
+  std::vector<double> seconds(monomials_.size(), 0.0);
+  for (const Time& t : times_) seconds[t.monomial] += t.end->since(*t.begin);
+  times_.clear();
+  return seconds;
+}
+
+void Hmc::add_norm(int monomial, int count) {
+  constexpr std::size_t most = 8;  // fields of a number a site
+  std::vector<double>& norms = report_->forces[monomial];
+  norms_due_.push_back({monomial, norms.size(), count, site_sums("algebra_norm2", {force_})});
+  norms.resize(norms.size() + count);
+  if (norms_due_.size() >= most) add_up_norms();
+}
+
+void Hmc::add_up_norms() {
+  for (const Norm& n : norms_due_)
+    std::fill_n(report_->forces[n.monomial].begin() + long(n.first), n.count, n.sums.totals()[0]);
+  norms_due_.clear();
 }
 
 bool Hmc::reports_norm(int monomial) const {
@@ -108,8 +128,7 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
     }
     force_.fill(0);
     timed(n, [&](Monomial& m) { m.force(links_, 1, force_); });
-    std::vector<double>& norms = report_->forces[n];
-    norms.insert(norms.end(), std::size_t(count), evaluate("algebra_norm2", {force_})[0]);
+    add_norm(n, count);
     evaluate("kick", {momenta_, force_, step}, {momenta_});
   }
   add_forces(others, step, momenta_);
@@ -135,7 +154,8 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   report.forces.resize(monomials_.size());
   noise.momenta(momenta_);
   if (anisotropy_ != 1) evaluate("stretch_time", {momenta_, anisotropy_}, {momenta_});
-  seconds_.assign(monomials_.size(), 0);
+  times_.clear();
+  norms_due_.clear();
   for (std::size_t n = 0; n < monomials_.size(); ++n)
     timed(int(n), [&](Monomial& m) { m.refresh(noise, static_cast<int>(n), links_); });
   measure(report);
@@ -161,6 +181,7 @@ TrajectoryReport Hmc::trajectory(Noise& noise, std::optional<double> number) {
   or_restore([&] {
     report_ = &report;
     integrate(levels_, length_, *this);
+    add_up_norms();
     report_ = nullptr;
     measure(report);
     report.dh = difference(report);
@@ -173,9 +194,10 @@ TrajectoryReport Hmc::trajectory(Noise& noise, std::optional<double> number) {
   else
     links_.restore(before);
   report.plaquette = plaquette();
+  const std::vector<double> seconds = seconds_of_monomials();
   for (std::size_t n = 0; n < monomials_.size(); ++n) {
     report.work.push_back(monomials_[n]->work());
-    report.work.back().seconds = seconds_[n];
+    report.work.back().seconds = seconds[n];
   }
   report.seconds = now() - begun;
   return report;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/fields/site_sums.hpp"
 #include "solvers/hmc/integrator.hpp"
 #include "solvers/hmc/monomial.hpp"
 
@@ -73,6 +74,11 @@ class Hmc final : private Dynamics {
   void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
   /// What a monomial does counts as its time, and nothing else does.
   void timed(int monomial, const std::function<void(Monomial&)>& work);
+  /// Since the trajectory began.
+  std::vector<double> seconds_of_monomials();
+  /// Reports the norm of the force, so many times; it is added up later, some together.
+  void add_norm(int monomial, int count);
+  void add_up_norms();
   /// Runs `work`; if it throws, the links are again what they were.
   void or_restore(const std::function<void()>& work);
   /// The energies at the end of the vectors of the report; returns their sum.
@@ -88,7 +94,18 @@ class Hmc final : private Dynamics {
   ForceNorms norms_;
   double anisotropy_;
   std::function<void()> look_;
-  std::vector<double> seconds_;         ///< of each monomial in this trajectory
+  struct Time {
+    int monomial;
+    std::unique_ptr<TimeMark> begin, end;
+  };
+  std::vector<Time> times_;
+  struct Norm {
+    int monomial;
+    std::size_t first;  ///< of its places in the report
+    int count;
+    SiteSums sums;
+  };
+  std::vector<Norm> norms_due_;
   TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
 };
 

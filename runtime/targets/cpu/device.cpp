@@ -82,6 +82,14 @@ void move_words(const SiteMove& m) {
   }
 }
 
+class ClockMark final : public TimeMark {
+ public:
+  double since(const TimeMark& earlier) const override { return at_ - static_cast<const ClockMark&>(earlier).at_; }
+
+ private:
+  double at_ = now();
+};
+
 class CpuDevice final : public Device, public HopTimes, public Roofs {
  public:
   CpuDevice() {
@@ -210,6 +218,7 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   void upload_beside(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
   std::size_t free_memory() override { return available_memory() + pool_->kept_bytes(); }
 
+  std::unique_ptr<TimeMark> mark() override { return std::make_unique<ClockMark>(); }
   double time(const std::function<void()>& enqueue) override {
     const double start = now();
     enqueue();

@@ -50,6 +50,14 @@ if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
 `make install` (or cmake -DQUARKSMITH_CUDA_FOR_TESTS=OFF) compiles them for use\")")
 endif()
 
+# Kernels of a source are assembled beside each other where there are processors for that: large sources come last.
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+if(NOT QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets AND processors GREATER_EQUAL 8)
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA --split-compile=8 QUARKSMITH_SPLIT_COMPILE)
+  set(cuda_options $<$<BOOL:${QUARKSMITH_SPLIT_COMPILE}>:--split-compile=8>)
+endif()
+
 function(quarksmith_cuda_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cuda/*.cu")
   cmake_path(GET generated PARENT_PATH parent)

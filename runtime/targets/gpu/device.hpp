@@ -254,19 +254,11 @@ class GpuDevice final : public Device, public Roofs {
   bool asynchronous() const override { return true; }
   std::size_t free_memory() override { return memory_->free_bytes(name()); }
 
+  std::unique_ptr<TimeMark> mark() override { return std::make_unique<GpuMark>(stream_); }
   double time(const std::function<void()>& enqueue) override {
-    gpuEvent_t begin, end;
-    check(gpuEventCreate(&begin), name());
-    check(gpuEventCreate(&end), name());
-    check(gpuEventRecord(begin, stream_), name());
+    const GpuMark begin(stream_);
     enqueue();
-    check(gpuEventRecord(end, stream_), name());
-    check(gpuEventSynchronize(end), name());
-    float milliseconds = 0;
-    check(gpuEventElapsedTime(&milliseconds, begin, end), name());
-    (void)gpuEventDestroy(begin);
-    (void)gpuEventDestroy(end);
-    return milliseconds * 1e-3;
+    return GpuMark(stream_).since(begin);
   }
   double time_graph(const std::function<void()>& enqueue) override {
     gpuGraph_t graph;

@@ -65,6 +65,27 @@ class GpuProgram final : public Program {
   int launches_ = 0;
 };
 
+/// An event of a queue.
+class GpuMark final : public TimeMark {
+ public:
+  explicit GpuMark(gpuStream_t stream) {
+    check(gpuEventCreate(&event_), "a time");
+    check(gpuEventRecord(event_, stream), "a time");
+  }
+  ~GpuMark() override { (void)gpuEventDestroy(event_); }
+  GpuMark(const GpuMark&) = delete;
+  GpuMark& operator=(const GpuMark&) = delete;
+  double since(const TimeMark& earlier) const override {
+    float milliseconds = 0;
+    check(gpuEventSynchronize(event_), "a time");
+    check(gpuEventElapsedTime(&milliseconds, static_cast<const GpuMark&>(earlier).event_, event_), "a time");
+    return milliseconds * 1e-3;
+  }
+
+ private:
+  gpuEvent_t event_ = nullptr;
+};
+
 /// Copies into a ring of pinned memory; an event marks each copy as complete.
 class GpuSnapshots final : public Snapshots {
  public:
