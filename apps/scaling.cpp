@@ -27,6 +27,7 @@ struct TimedExchange {
   int rhs = 1;
   double seconds = 0, gflops = 0;
   std::uint64_t bytes = 0;  ///< that each rank sends
+  bool chosen = false;      ///< whether that policy is used where none is asked for
   double pack = NAN, interior = NAN, exterior = NAN;
 };
 
@@ -93,11 +94,14 @@ class Scaling {
     report(kernel, "alone", rhs, time_of([&] { domain_->device().run(kernel, a); }, gpu), {});
     if (domain_->lattice().parts() == 1) return;
     Halos& halos = domain_->halos();
+    halos.use({});
+    const Policy chosen = halos.policy_for(precision_name, rhs);
     for (const Policy policy : policies()) {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
       const double seconds = time_of([&] { halos.apply(kernel, a, links); }, recorded);
       TimedExchange parts;
+      parts.chosen = policy == chosen;
       if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
         const auto part = [&](const HaloWork& work) {
           return time_of([&] { halos.apply_part(kernel, a, links, work); }, gpu);
@@ -146,7 +150,8 @@ class Scaling {
                            {"rhs", r.rhs},
                            {"microseconds", 1e6 * r.seconds},
                            {"gflops", r.gflops},
-                           {"bytes_sent", r.bytes}});
+                           {"bytes_sent", r.bytes},
+                           {"chosen", r.chosen}});
       if (!std::isnan(r.pack)) {
         j["rows"].back()["pack_us"] = 1e6 * r.pack;
         j["rows"].back()["interior_us"] = 1e6 * r.interior;

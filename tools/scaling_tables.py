@@ -19,18 +19,13 @@ def hops(folder: Path) -> list[str]:
     for (kind, *_), data in read(folder, "*_*.json"):
         if kind not in ("strong", "weak"):
             continue
-        used = {p: n for n, p in enumerate(("alone", "overlap", "staged", "first", "peer", "fused"))}
         ranks = 1
         for extent in data["grid"]:
             ranks *= extent
-        best: dict[tuple[str, int], tuple[int, float]] = {}
-        for row in data["rows"]:  # the policy that is used where it is there
-            if ranks == 1 or row["policy"] != "alone":
-                key = row["precision"], row["rhs"]
-                best[key] = max(best.get(key, (-1, 0.0)), (used[row["policy"]], row["gflops"]))
-        for (precision, rhs), (_, gflops) in best.items():
-            where = f"{kind}, {','.join(map(str, data['grid']))}"
-            cells.setdefault((where, precision), {})[rhs] = gflops
+        where = f"{kind}, {','.join(map(str, data['grid']))}"
+        for row in data["rows"]:
+            if ranks == 1 or row["chosen"]:
+                cells.setdefault((where, row["precision"]), {})[row["rhs"]] = row["gflops"]
     single = {k[1]: v for k, v in cells.items() if k[0] == "strong, 1,1,1,1"}
     lines = ["| grid | double, 1 / 12 | single | half |", "|---|---|---|---|"]
     for where in sorted({w for w, _ in cells}):

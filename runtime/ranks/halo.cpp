@@ -137,7 +137,7 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
       }
 }
 
-Policy Halos::policy_of(std::string_view precision, int rhs) const {
+Policy Halos::policy_for(std::string_view precision, int rhs) const {
   if (asked_) return *asked_;
   for (const Measured& m : measured_)
     if (m.precision == precision && m.batch == (rhs > 1)) return m.policy;
@@ -165,8 +165,8 @@ std::vector<Policy> Halos::possible() const {
   return all;
 }
 
-void Halos::use(Policy policy) {
-  if (const std::string why = refusal(policy); !why.empty()) throw UsageError(why);
+void Halos::use(std::optional<Policy> policy) {
+  if (const std::string why = policy ? refusal(*policy) : ""; !why.empty()) throw UsageError(why);
   asked_ = policy;
   zones_.clear();
 }
@@ -290,14 +290,14 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) 
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
                     kernel.name));
-  const Policy policy = policy_of(kernel.precision, a.rhs);
+  const Policy policy = policy_for(kernel.precision, a.rhs);
   Zones& zones = zones_of(kernel, a.rhs, policy);
   prepare(zones, kernel, a, links);
   ways_[int(policy)]->apply(*domain_, kernel, a, zones);
 }
 
 void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
-  Zones& zones = zones_of(kernel, a.rhs, policy_of(kernel.precision, a.rhs));
+  Zones& zones = zones_of(kernel, a.rhs, policy_for(kernel.precision, a.rhs));
   prepare(zones, kernel, a, links);
   run_part(*domain_, kernel, a, zones, work);
 }

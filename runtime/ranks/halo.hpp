@@ -52,14 +52,16 @@ class Halos {
   std::string refusal(Policy policy) const;
   /// Those that can.
   std::vector<Policy> possible() const;
-  /// From now on hopping terms use this policy. All ranks must agree.
+  /// From now on hopping terms use this policy; none: the one that was measured to be fastest. All ranks must agree.
   /// \throws UsageError it cannot be used here.
-  void use(Policy policy);
-  /// The one in use for one spinor in double precision.
-  Policy policy() const { return policy_of("double", 1); }
+  void use(std::optional<Policy> policy);
+  /// The one in use: what is asked for, or was measured to be fastest, or by what is possible.
+  Policy policy_for(std::string_view precision, int rhs) const;
+  /// For one spinor in double precision.
+  Policy policy() const { return policy_for("double", 1); }
   /// Whether a hopping term is one launch on all sites, with any number of right-hand sides up to this one.
   bool in_one_launch(std::string_view precision, int rhs) const {
-    return policy_of(precision, 1) == Policy::fused && (rhs == 1 || policy_of(precision, 2) == Policy::fused);
+    return policy_for(precision, 1) == Policy::fused && (rhs == 1 || policy_for(precision, 2) == Policy::fused);
   }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
@@ -76,8 +78,6 @@ class Halos {
   struct Zones;  ///< runtime/ranks/halo_policy.hpp
 
  private:
-  /// What is asked for, or was measured to be fastest, or by what is possible.
-  Policy policy_of(std::string_view precision, int rhs) const;
   /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
   Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;

@@ -25,7 +25,11 @@ ranks = int(os.environ.get("RANKS", 1))
 if words[0] == "heatbath":
     open("part_00001.ildg", "w").close()
 speeds = dict(alone=100) if ranks == 1 else dict(alone=200, fused=180, peer=170)
-rows = [dict(precision="double", rhs=1, policy=policy, gflops=speed) for policy, speed in speeds.items()]
+rows = [
+    dict(precision="double", rhs=rhs, policy=policy, gflops=rhs * speed, chosen=policy == used)
+    for rhs, used in ((1, "fused"), (12, "peer"))
+    for policy, speed in speeds.items()
+]
 solve = dict(solver=option("--solver"), batch=1, seconds=0.5 / ranks, iterations=9, host_share=0.25)
 trajectory = dict(seconds=4 / ranks, shares=dict(solves=0.5, forces=0.25))
 grid = [int(n) for n in (option("--grid") or "1").split(",")]
@@ -69,8 +73,8 @@ def test_a_host_is_measured_step_by_step(host):
     assert calls.count("scaling") == 1 + 4 and calls.count("hmc") == 4 and calls.count("heatbath") == 2
     assert calls.count("solve-bench") == 2 * 3
     found = tables(host / "out").stdout
-    assert re.search(r"^\| strong, 1,1,1,1 \| 100 \(1\.00\) ", found, re.M)
-    assert re.search(r"^\| strong, 1,1,1,2 \| 180 \(1\.80\) ", found, re.M)
+    assert re.search(r"^\| strong, 1,1,1,1 \| 100 \(1\.00\) / 1200 \(1\.00\) ", found, re.M)
+    assert re.search(r"^\| strong, 1,1,1,2 \| 180 \(1\.80\) / 2040 \(1\.70\) ", found, re.M)
     assert "| bicgstab | 2 | 1 | 0.2500 | 9 | 25% |" in found and "| hisq | 2 | 2.00 | 2.00 | 1.00 | 0.50 |" in found
 
 
