@@ -261,6 +261,43 @@ bool to_global(const BorderedPart& part, const Lattice& here, Coordinates& x) {
   return filled;
 }
 
+/// Links move into a box in which their sites lie as in a field of their own, and are then those of the part: kernels
+/// write there, borders follow, and the host gets them.
+TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
+  constexpr Coordinates extent = {4, 4, 4, 4};
+  const HostGauge start = weak_gauge(Lattice(extent), 0.4, 3);
+  LinkField once = upload(start, ranks::domain_of(Lattice(extent)), find_precision("double"), find_storage("r18"));
+  evaluate("back_to_su3", {once}, {once});
+  const HostGauge expected = download(once);
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
+    SCOPED_TRACE(ranks::text(grid));
+    const Lattice here = ranks::part(extent, grid);
+    const DomainPointer domain = ranks::domain_of(here);
+    const BorderedPart& part = *domain->bordered({{1, 1, 1, 1}, true}, int(sizeof(double)), "the test");
+    EXPECT_EQ(part.inside().has_value(), here.split(3) && grid[3] == ranks::world().size());
+    LinkField u = upload(ranks::cut(start, here), domain, find_precision("double"), find_storage("r18"));
+    const auto memory = [](const LinkField& f) { return static_cast<const char*>(f.operand().data); };
+    const LinkField& box = part.read(u, true);
+    EXPECT_EQ(memory(u) > memory(box) && memory(u) < memory(box) + 8 * box.operand().parity_stride, bool(part.inside()));
+    const long long copies = domain->border_traffic().copies;
+    evaluate("back_to_su3", {u}, {u});
+    const HostGauge whole_box = download(part.read(u, true));
+    EXPECT_EQ(domain->border_traffic().copies - copies, part.inside() ? 0 : 1);
+    for (long long i = 0; i < whole_box.lattice.sites(); ++i) {
+      Coordinates x = whole_box.lattice.coordinates(i);
+      if (to_global(part, here, x)) ASSERT_EQ(whole_box.site[i], expected.site[expected.lattice.index(x)]);
+    }
+    EXPECT_EQ(download(u).site, ranks::cut(expected, here).site);  // has left the box
+    EXPECT_NE(u.ghosts(3).data != nullptr, !here.split(3));
+    (void)part.read(u, true);
+    EXPECT_EQ(download(u).site, ranks::cut(expected, here).site);
+    (void)part.read(u, true);
+    u.fill(0);
+    for (const Complex64& z : download(part.read(u, true)).site[0][0]) EXPECT_EQ(z, 0.0);
+  }
+}
+
 /// The border of a box is that of the neighbours, corners included, to the depth that was asked for.
 TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
   constexpr Coordinates extent = {8, 8, 8, 8};
