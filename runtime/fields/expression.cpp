@@ -35,16 +35,6 @@ const Kernel& kernel_for(std::string_view expression, std::span<const Expression
   return find(kernels, query);
 }
 
-/// What a part must have round it.
-BorderDepth depth_of(const std::vector<ExpressionParameter>& parameters) {
-  BorderDepth depth;
-  for (const ExpressionParameter& p : parameters) {
-    for (int mu = 0; mu < directions; ++mu) depth.sites[mu] = std::max(depth.sites[mu], p.reach.sites[mu]);
-    depth.corners = depth.corners || p.reach.corners;
-  }
-  return depth;
-}
-
 /// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
 void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Complex64, directions>& boundary) {
   const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links), box.colours());
@@ -110,6 +100,18 @@ void take_results(const BorderedPart* box, std::span<const ExpressionArgument> b
 }
 
 }  // namespace
+
+BorderDepth deeper(const BorderDepth& a, const BorderDepth& b) {
+  BorderDepth depth{a.sites, a.corners || b.corners};
+  for (int mu = 0; mu < directions; ++mu) depth.sites[mu] = std::max(a.sites[mu], b.sites[mu]);
+  return depth;
+}
+
+BorderDepth depth_of(std::span<const ExpressionParameter> parameters) {
+  BorderDepth depth;
+  for (const ExpressionParameter& p : parameters) depth = deeper(depth, p.reach);
+  return depth;
+}
 
 std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression) {
   for (const Kernel& kernel : device.kernels())

@@ -139,6 +139,10 @@ inline SiteSums site_sums(std::string_view expression, std::initializer_list<Exp
                           const ExpressionSettings& settings = {}) {
   return site_sums(expression, std::span(inputs.begin(), inputs.size()), settings);
 }
+/// What a part must have round it for a call, and for either of two.
+BorderDepth depth_of(std::span<const ExpressionParameter> parameters);
+BorderDepth deeper(const BorderDepth& a, const BorderDepth& b);
+
 /// The parameters of an expression in the order of a call, whatever its precision and storage.
 /// \throws MissingKernel this build has no such kernel.
 std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression);

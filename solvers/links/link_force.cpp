@@ -28,7 +28,7 @@ class LinkForce::Stage {
         program_(force.program_),
         fields_(program_.info().fields),
         stage_(stage),
-        around_(force.fields_[0]->domain_pointer(), depth_of(stage),
+        around_(force.fields_[0]->domain_pointer(), depth(),
                 fmt::format("the force of {}", program_.info().name)),
         z_(z) {}
 
@@ -51,11 +51,30 @@ class LinkForce::Stage {
     double factor = 1;
   };
 
-  static BorderDepth depth_of(const LinkStage& stage) {
-    BorderDepth depth{stage.reach, true};
-    for (int& sites : depth.sites) sites *= 2;
-    return depth;
+  /// Derivatives by fields that are made on the way are needed in the border, too. Where all go from what the stage has
+  /// made to the momenta at once, kernels say how far they read.
+  BorderDepth depth() const {
+    BorderDepth all;
+    for (const LinkLaunch& launch : stage_.launches) {
+      if (!moves(launch)) continue;
+      if (!kicks_alone(launch)) {
+        all = {stage_.reach, true};
+        for (int& sites : all.sites) sites *= 2;
+        return all;
+      }
+      all = deeper(all, depth_of(parameters_of(force_.fields_[0]->domain().device(), force_of(launch))));
+    }
+    return all;
   }
+  bool kicks_alone(const LinkLaunch& launch) const {
+    const auto known = [&](int field) { return fields_[field].kept || fields_[field].origin != Origin::made; };
+    for (int k = 0; k < launch.operands.size(); ++k)
+      if (!known(launch.operands[k])) return false;
+    return launch.kicks && std::ranges::none_of(stage_.launches, [&](const LinkLaunch& other) {
+             return other.reads(launch.field) || other.reads(launch.kept);
+           });
+  }
+  static std::string force_of(const LinkLaunch& launch) { return "force_" + std::string(launch.core); }
   bool moves(const LinkLaunch& launch) const {
     for (int k = 0; k < launch.operands.size(); ++k)
       if (fields_[launch.operands[k]].moves) return true;
@@ -213,7 +232,7 @@ class LinkForce::Stage {
   bool is_one_matrix(int field) const { return std::has_single_bit(fields_[field].slots); }
 
   void kick(const LinkLaunch& launch, const LinkField& u, const Derivative& g) {
-    const std::string operation = "force_" + std::string(launch.core);
+    const std::string operation = force_of(launch);
     const auto parameters = parameters_of(u.domain().device(), operation);
     const bool others_beyond = std::ranges::all_of(
         parameters, [](const auto& p) { return !p.is_field() || p.kind == "algebra" || p.reaches_beyond(); });
