@@ -328,8 +328,8 @@ void BorderedPart::written(LinkField& links) const {
 BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
   for (const auto& copy : links.bordered_)
     if (copy->part->box_ == box_) return *copy;
-  auto& copy = links.bordered_.emplace_back(
-      std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage()), {}, {}}));
+  auto& copy = links.bordered_.emplace_back(std::make_shared<BorderedLinks>(
+      BorderedLinks{this, LinkField(box_, links.precision(), links.storage()), {}, {}}));
   copy->links.fill(0xff);  // what lies outside the border is never to be mistaken for links
   return *copy;
 }

@@ -28,8 +28,7 @@ class LinkForce::Stage {
         program_(force.program_),
         fields_(program_.info().fields),
         stage_(stage),
-        around_(force.fields_[0]->domain_pointer(), depth(),
-                fmt::format("the force of {}", program_.info().name)),
+        around_(force.fields_[0]->domain_pointer(), depth(), fmt::format("the force of {}", program_.info().name)),
         z_(z) {}
 
   long long run() {

@@ -279,7 +279,8 @@ TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
     LinkField u = upload(ranks::cut(start, here), domain, find_precision("double"), find_storage("r18"));
     const auto memory = [](const LinkField& f) { return static_cast<const char*>(f.operand().data); };
     const LinkField& box = part.read(u, true);
-    EXPECT_EQ(memory(u) > memory(box) && memory(u) < memory(box) + 8 * box.operand().parity_stride, bool(part.inside()));
+    EXPECT_EQ(memory(u) > memory(box) && memory(u) < memory(box) + 8 * box.operand().parity_stride,
+              bool(part.inside()));
     const long long copies = domain->border_traffic().copies;
     evaluate("back_to_su3", {u}, {u});
     const HostGauge whole_box = download(part.read(u, true));
