@@ -14,14 +14,6 @@
 
 namespace quarksmith {
 
-/// What a LinkField keeps of itself in a box.
-struct BorderedLinks {
-  const BorderedPart* part;
-  LinkField links;
-  bool inside = false;                ///< whether the sites of the part hold what the links are now
-  std::optional<BorderDepth> border;  ///< the depth to which the border does
-};
-
 StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes) {
   const int piece = order.short_vectors ? order.vector : 1;
   StoredSites s;
@@ -150,18 +142,13 @@ BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int ele
   list_zones();
 }
 
-namespace {
-
-/// Of the directions that are split.
-bool reaches(const Lattice& lattice, const BorderDepth& there, const BorderDepth& depth) {
+bool BorderedPart::reaches(const BorderDepth& there, const BorderDepth& depth) const {
   for (int mu = 0; mu < directions; ++mu)
-    if (lattice.split(mu) && depth.sites[mu] > there.sites[mu]) return false;
+    if (part_->lattice().split(mu) && depth.sites[mu] > there.sites[mu]) return false;
   return there.corners || !depth.corners;
 }
 
-}  // namespace
-
-bool BorderedPart::covers(const BorderDepth& depth) const { return reaches(part_->lattice(), depth_, depth); }
+bool BorderedPart::covers(const BorderDepth& depth) const { return reaches(depth_, depth); }
 
 bool BorderedPart::is_for(const BorderDepth& depth) const {
   for (int mu = 0; mu < directions; ++mu)
@@ -288,52 +275,6 @@ void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const {
   move(part, box, cut_);
 }
 
-const LinkField& BorderedPart::read(const LinkField& links, bool beyond) const {
-  BorderedLinks& copy = copy_of(links);
-  const StoredSites box = stored_sites(copy.links);
-  if (!copy.inside && links.home_ != &copy) put(stored_sites(links), box);
-  copy.inside = true;
-  move_into(copy, links);
-  if (beyond && !(copy.border && reaches(part_->lattice(), *copy.border, depth_))) {
-    exchange(box);
-    copy.border = depth_;
-  }
-  copy.links.set_scale(links.scale());
-  return copy.links;
-}
-
-LinkField& BorderedPart::write(LinkField& links, bool keep) const {
-  if (keep) read(links, false);
-  return copy_of(links).links;
-}
-
-/// The links lie in the box from now on, if they can, where they are already; their own memory goes.
-void BorderedPart::move_into(BorderedLinks& copy, const LinkField& links) const {
-  if (!inside_ || links.home_ != nullptr || (links.away_ != nullptr && links.away_ != &copy)) return;
-  links.away_ = nullptr;
-  links.home_ = &copy;
-  links.data_ = Memory();
-}
-
-/// They come home when they are asked for there: often the next expression reads them here.
-void BorderedPart::written(LinkField& links) const {
-  BorderedLinks& copy = copy_of(links);
-  links.changed();
-  if (links.home_ == &copy) return;
-  copy.inside = true;
-  links.away_ = &copy;
-  move_into(copy, links);
-}
-
-BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
-  for (const auto& copy : links.bordered_)
-    if (copy->part->box_ == box_) return *copy;
-  auto& copy = links.bordered_.emplace_back(std::make_shared<BorderedLinks>(
-      BorderedLinks{this, LinkField(box_, links.precision(), links.storage()), {}, {}}));
-  copy->links.fill(0xff);  // what lies outside the border is never to be mistaken for links
-  return *copy;
-}
-
 SpinorField& BorderedPart::scratch(std::size_t n, const SpinorField& like) const {
   if (scratch_.size() <= n) scratch_.resize(n + 1);
   auto& field = scratch_[n];
@@ -373,45 +314,6 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
   if (precision.name != links.precision().name) links = encode_links(links, precision, links.storage());
   phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
   return phases_.back().links.get();
-}
-
-void LinkField::bring_home() const {
-  const BorderedLinks& from = *std::exchange(away_, nullptr);
-  from.part->cut(stored_sites(from.links), stored_sites(*this));
-}
-
-Operand LinkField::operand_in_box() const {
-  const BorderedPart::Inside& inside = *home_->part->inside();
-  const MemoryOrder order = order_of(*this);
-  Operand f = home_->links.operand();
-  f.data = static_cast<char*>(f.data) + inside.first * order.site_words() * precision_->word_bytes;
-  f.parity_stride = order.parity_words() + inside.second * order.site_words();
-  return f;
-}
-
-void LinkField::stand_alone() const {
-  if (home_ == nullptr) return;
-  BorderedLinks& from = *std::exchange(home_, nullptr);
-  data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes);
-  from.part->cut(stored_sites(from.links), stored_sites(*this));
-  from.inside = true;
-}
-
-void LinkField::fill(int byte) {
-  if (home_ != nullptr)
-    home_->links.fill(byte);
-  else
-    domain_->device().fill(data_.data(), byte, data_.bytes());
-  changed();
-}
-
-void LinkField::changed() {
-  away_ = nullptr;
-  ghosts_are_old_ = true;
-  for (const auto& copy : bordered_) {
-    copy->inside = false;
-    copy->border.reset();
-  }
 }
 
 DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset) const {

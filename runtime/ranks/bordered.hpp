@@ -107,6 +107,8 @@ class BorderedPart {
   };
   BorderedLinks& copy_of(const LinkField& links) const;
   void find_inside(const std::vector<SitePair>& pairs);
+  /// Whether a border of that depth is there where one of another depth is, in directions that are split.
+  bool reaches(const BorderDepth& there, const BorderDepth& depth) const;
   void move_into(BorderedLinks& copy, const LinkField& links) const;
   void list_sites();
   void list_zones();
