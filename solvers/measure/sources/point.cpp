@@ -6,7 +6,7 @@ namespace {
 
 Complex64 of_point(const ChoiceValues& v, const Lattice&, long long, const Coordinates& x) {
   for (int mu = 0; mu < directions; ++mu)
-    if (x[mu] != v[mu].whole) return 0;
+    if (x[mu] != static_cast<long long>(v[mu].whole)) return 0;
   return 1;
 }
 
