@@ -65,6 +65,17 @@ std::shared_ptr<Device> Device::select(const std::string& choice, int rank) {
   return target->open(index >= 0 ? index : rank % std::max(target->devices(), 1));
 }
 
+std::span<const Kernel* const> Device::kernels_named(std::string_view operation) const {
+  const std::span<const Kernel> all = kernels();
+  if (all.data() != sorted_.data() || all.size() != sorted_.size()) {
+    by_operation_.clear();
+    for (const Kernel& kernel : all) by_operation_[kernel.operation].push_back(&kernel);
+    sorted_ = all;
+  }
+  const auto found = by_operation_.find(operation);
+  return found == by_operation_.end() ? std::span<const Kernel* const>() : found->second;
+}
+
 void Device::choose_variants(std::string_view device, std::string_view architecture) {
   const auto all = kernels();
   const auto named = [&](std::string_view name) {

@@ -98,6 +98,8 @@ class Device {
   }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
+  /// Those of an operation, in the same order; valid until kernels are added.
+  std::span<const Kernel* const> kernels_named(std::string_view operation) const;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.
   virtual int full_lanes(int element_bytes) const = 0;
   /// True if a site's reals are cut into short vectors, the site index fastest outside them.
@@ -206,6 +208,8 @@ class Device {
 
  private:
   std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
+  mutable std::map<std::string_view, std::vector<const Kernel*>> by_operation_;  // of these kernels:
+  mutable std::span<const Kernel> sorted_;
   std::vector<TunedDevice> sweeps_;
   Tuned tuned_;
   friend class Memory;

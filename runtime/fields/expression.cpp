@@ -18,21 +18,24 @@ namespace {
 /// kernels of this name take as such, or, where there are none yet, of the first link field that is no momenta.
 const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments,
                          const ExpressionKind& kind, std::string_view basis) {
-  const auto kernels = kind.domain->device().kernels();
+  const Device& device = kind.domain->device();
+  const auto named = device.kernels_named(expression);
   KernelQuery query{.operation = expression,
                     .precision = kind.precision,
                     .basis = basis,
                     .spins = kind.components.spins,
                     .colours = kind.components.colours,
                     .expression = true};
-  const auto known = std::ranges::find(kernels, expression, &Kernel::operation);
-  const auto parameters = known == kernels.end() ? std::vector<ExpressionParameter>() : parameters_of(*known);
+  const auto* parameters = named.empty() ? nullptr : &parameters_of(*named[0]);
+  const auto may_name = [&](std::size_t n, const LinkField& u) {
+    if (parameters != nullptr && n < parameters->size()) return (*parameters)[n].kind == "links";
+    return !u.storage().group.starts_with("su(");
+  };
   for (std::size_t n = 0; n < arguments.size() && query.links.empty(); ++n)
-    if (const LinkField* u = arguments[n].links();
-        u != nullptr && u->colours() > 1 &&
-        (n < parameters.size() ? parameters[n].kind == "links" : !u->storage().group.starts_with("su(")))
+    if (const LinkField* u = arguments[n].links(); u != nullptr && u->colours() > 1 && may_name(n, *u))
       query.links = u->storage().name;
-  return find(kernels, query);
+  const auto found = std::ranges::find_if(named, [&](const Kernel* k) { return fits(*k, query); });
+  return found != named.end() ? **found : find(device.kernels(), query);
 }
 
 /// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
@@ -113,9 +116,8 @@ BorderDepth depth_of(std::span<const ExpressionParameter> parameters) {
   return depth;
 }
 
-std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression) {
-  for (const Kernel& kernel : device.kernels())
-    if (kernel.operation == expression) return parameters_of(kernel);
+const std::vector<ExpressionParameter>& parameters_of(const Device& device, std::string_view expression) {
+  if (const auto named = device.kernels_named(expression); !named.empty()) return parameters_of(*named[0]);
   return parameters_of(find(device.kernels(), {.operation = expression, .precision = "double"}));
 }
 
@@ -136,7 +138,7 @@ std::optional<SiteSums> launched(std::string_view expression, std::span<const Ex
   if (KernelRehearsal::under_way() && kernel.signature.empty())
     return SiteSums(home, home->lanes(element_bytes), most_sums, 1);
   if (kernel.family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
-  const auto parameters = parameters_of(kernel);
+  const auto& parameters = parameters_of(kernel);
   check_arguments(kernel, parameters, arguments);
   const auto written =
       std::count_if(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_output(); });

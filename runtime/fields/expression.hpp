@@ -108,8 +108,8 @@ struct ExpressionSettings {
   std::string_view basis = "";  ///< in which spinors are, for expressions with matrices in spin
   bool largest = false;         ///< instead of its sums, the largest |value| that a site adds to each
 };
-/// In the order of a call.
-std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
+/// In the order of a call; for as long as the program runs.
+const std::vector<ExpressionParameter>& parameters_of(const Kernel& expression);
 
 /// The arguments of a launch, which works on all sites; an expression with sums also needs `out` (SiteSums).
 /// \param arguments inputs, then outputs.
@@ -145,6 +145,6 @@ BorderDepth deeper(const BorderDepth& a, const BorderDepth& b);
 
 /// The parameters of an expression in the order of a call, whatever its precision and storage.
 /// \throws MissingKernel this build has no such kernel.
-std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression);
+const std::vector<ExpressionParameter>& parameters_of(const Device& device, std::string_view expression);
 
 }  // namespace quarksmith

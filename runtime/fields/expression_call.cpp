@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <mutex>
 
 #include "runtime/error.hpp"
 #include "runtime/ranks/bordered.hpp"
@@ -196,9 +198,11 @@ const StorageInfo& ExpressionParameter::storage(const Kernel& kernel) const {
   return full_storage(kind == "scalars" || kind == "phases" ? 1 : kernel.colours);
 }
 
-std::vector<ExpressionParameter> parameters_of(const Kernel& expression) {
+namespace {
+
+std::vector<ExpressionParameter> parsed(std::string_view signature) {
   std::vector<ExpressionParameter> parameters;
-  for (const std::string_view word : words(expression.signature, ' ')) {
+  for (const std::string_view word : words(signature, ' ')) {
     const auto part = words(word, ':');
     const auto kind = words(part.at(1), '*');
     parameters.push_back({part.at(0), kind.at(0), part.at(2), part.at(3), 1, {}});
@@ -208,8 +212,23 @@ std::vector<ExpressionParameter> parameters_of(const Kernel& expression) {
   return parameters;
 }
 
+}  // namespace
+
+/// Parsed once: small lattices would wait for it.
+const std::vector<ExpressionParameter>& parameters_of(const Kernel& expression) {
+  static std::mutex busy;
+  static std::map<std::string, std::vector<ExpressionParameter>, std::less<>> known;
+  const std::lock_guard lock(busy);
+  auto found = known.find(expression.signature);
+  if (found == known.end()) {
+    found = known.try_emplace(std::string(expression.signature)).first;
+    found->second = parsed(found->first);  // names are parts of what stays
+  }
+  return found->second;
+}
+
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments) {
-  const auto parameters = parameters_of(expression);
+  const auto& parameters = parameters_of(expression);
   check_arguments(expression, parameters, arguments);
   const ExpressionKind kind = kind_of(arguments);
   const int flavours = flavours_of(parameters), columns = kind.rhs / flavours;
