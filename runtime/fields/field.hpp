@@ -101,8 +101,10 @@ class Domain {
                                bool shared = true) const;
   /// The one of these whose box that is; null if none is.
   const BorderedPart* bordered_in(const Domain& box) const;
-  /// A box of these extents with the part at that place in it, so that parts share copies of links; null if none is.
-  std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset) const;
+  /// A box of these extents with the part at that place in it, for such numbers, so that parts share copies of links;
+  /// null if none is.
+  std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset,
+                                         int element_bytes) const;
   /// What the borders of its fields have cost so far.
   BorderTraffic border_traffic() const;
   /// How sums extend over the ranks; made like `halos`. Null for one rank.

@@ -135,7 +135,7 @@ BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int ele
     offset_[mu] = even(depth_.sites[mu]);
   }
   const Coordinates extents = box_of(part, depth_, element_bytes);
-  box_ = part.box_like(extents, offset_);
+  box_ = part.box_like(extents, offset_, element_bytes);
   if (box_ == nullptr)
     box_ = std::make_shared<Domain>(Lattice(extents), part.device_pointer(), Communicator::self(), part.reach());
   list_sites();
@@ -316,9 +316,10 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
   return phases_.back().links.get();
 }
 
-DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset) const {
+DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset, int element_bytes) const {
   for (const auto& b : bordered_)
-    if (b->domain()->lattice().extent() == extents && b->offset() == offset) return b->domain();
+    if (b->domain()->lattice().extent() == extents && b->offset() == offset && b->element_bytes() == element_bytes)
+      return b->domain();
   return nullptr;
 }
 

@@ -276,6 +276,8 @@ TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
     const DomainPointer domain = ranks::domain_of(here);
     const BorderedPart& part = *domain->bordered({{1, 1, 1, 1}, true}, int(sizeof(double)), "the test");
     EXPECT_EQ(part.inside().has_value(), here.split(3) && grid[3] == ranks::world().size());
+    EXPECT_EQ(domain->bordered({{1, 1, 1, 1}, false}, 8, "the test", false)->domain(), part.domain());
+    EXPECT_NE(domain->bordered({{1, 1, 1, 1}, true}, 4, "the test")->domain(), part.domain());  // other lanes
     LinkField u = upload(ranks::cut(start, here), domain, find_precision("double"), find_storage("r18"));
     const auto memory = [](const LinkField& f) { return static_cast<const char*>(f.operand().data); };
     const LinkField& box = part.read(u, true);
