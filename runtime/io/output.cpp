@@ -204,9 +204,12 @@ void Output::check() const {
   if (partial == fs::file_type::not_found) return;
   if (partial != fs::file_type::regular)
     throw UsageError(fmt::format("{}: is no regular file; remove it", temporary_.string()));
-  if (existing_ == Existing::refuse || existing_ == Existing::same)
-    throw UsageError(fmt::format("{}: left by a run that was killed; remove it, or replace it with --overwrite",
-                                 temporary_.string()));
+  if (existing_ == Existing::refuse) refuse_partial();
+}
+
+void Output::refuse_partial() const {
+  throw UsageError(
+      fmt::format("{}: left by a run that was killed; remove it, or replace it with --overwrite", temporary_.string()));
 }
 
 int Output::create(const char* suffix) const {
@@ -239,16 +242,24 @@ void Output::publish() {
 
 namespace {
 
-/// Whether the file is there with that text already. \throws UsageError it is there with another.
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Whether the file is there with that text already. \throws UsageError it is there with another, or a partial one is
+/// whose text does not begin like this: that is no earlier run's of the same.
 bool is_there(const Output& output, const std::string& text) {
   std::error_code ignored;
-  if (output.existing() != Existing::same || !fs::exists(output.path(), ignored)) return false;
-  std::ifstream file(output.path(), std::ios::binary);
-  const std::string found((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (found != text)
+  if (output.existing() != Existing::same) return false;
+  if (fs::exists(output.temporary(), ignored) && !text.starts_with(text_of(output.temporary())))
+    output.refuse_partial();
+  if (!fs::exists(output.path(), ignored)) return false;
+  if (text_of(output.path()) != text)
     throw UsageError(
         fmt::format("{}: exists and holds something else; choose another name or replace it with --overwrite",
                     output.path().string()));
+  output.discard();
   return true;
 }
 

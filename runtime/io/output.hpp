@@ -36,7 +36,8 @@ enum class Existing {
   refuse,
   replace,
   resume,  ///< refuses a finished file, keeps a partial one to go on with it
-  same     ///< of a text: keeps a file that holds just what is to be written, refuses another then
+  same     ///< of a text: keeps a file that holds just what is to be written, and what a killed run has written of a
+           ///< partial one; refuses another when it is to be written
 };
 
 /// The name of a file to write, locked as long as this lives. It is written as `<path>.part` and renamed at the end: an
@@ -57,6 +58,8 @@ class Output {
   /// be renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
   /// created.
   int create(const char* suffix = "") const;
+  /// \throws UsageError the temporary file is there and not to be gone on with.
+  [[noreturn]] void refuse_partial() const;
   /// Removes the temporary file, on rank 0.
   void discard() const noexcept;
   /// Gives the temporary file its final name, on rank 0.

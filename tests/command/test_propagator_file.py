@@ -233,6 +233,26 @@ def test_a_killed_run_loses_no_correlators(quarksmith, tmp_path):
         process.wait()
         quarksmith(*command)
         assert len(load(tmp_path / "c.json")["correlators"]["pion"]) == 4 and (tmp_path / "p.h5").exists()
+        assert not (tmp_path / "c.json.part").exists()
+
+
+def test_a_text_that_was_being_written_when_killed_is_written_again(quarksmith, tmp_path):
+    """Of whatever length its partial file is; one that begins otherwise is nobody's to replace."""
+    command = (*WILSON, "--out", "p.h5", "--correlators", "c.json")
+    quarksmith(*command)
+    text, partial = tmp_path / "c.json", tmp_path / "c.json.part"
+    whole = text.read_bytes()
+    for length in (0, 1, len(whole) // 2, len(whole)):
+        text.unlink()
+        partial.write_bytes(whole[:length])
+        quarksmith(*command)
+        assert text.read_bytes() == whole and not partial.exists()
+    text.unlink()
+    partial.write_bytes(whole + b"more")
+    assert "c.json.part: left by a run that was killed" in quarksmith.refuses(*command)
+    assert partial.read_bytes() == whole + b"more" and not text.exists()
+    quarksmith(*command, "--overwrite")
+    assert text.read_bytes() == whole and not partial.exists()
 
 
 @pytest.mark.parametrize(
