@@ -232,7 +232,7 @@ class LinkForce::Stage {
 
   void kick(const LinkLaunch& launch, const LinkField& u, const Derivative& g) {
     const std::string operation = force_of(launch);
-    const auto parameters = parameters_of(u.domain().device(), operation);
+    const auto& parameters = parameters_of(u.domain().device(), operation);
     const bool others_beyond = std::ranges::all_of(
         parameters, [](const auto& p) { return !p.is_field() || p.kind == "algebra" || p.reaches_beyond(); });
     LinkField& z = others_beyond ? around_.add_to(z_) : around_.write(z_, true);

@@ -71,7 +71,7 @@ class Workspace {
     });
   }
   bool reads_beyond(const LinkLaunch& launch) const {
-    const auto parameters = parameters_of(home_->device(), operation_of(launch));
+    const auto& parameters = parameters_of(home_->device(), operation_of(launch));
     return std::all_of(parameters.begin(), parameters.begin() + launch.operands.size(),
                        [](const ExpressionParameter& p) { return p.reaches_beyond(); });
   }

@@ -193,7 +193,7 @@ Propagator baryon_source(std::span<const Propagator* const> lines, const Baryon&
   inputs.emplace_back(phase);
   const std::size_t fixed = inputs.size();
   Propagator source(lines[line]->field().domain_pointer());
-  const auto parameters = parameters_of(source.field().device(), kernel);
+  const auto& parameters = parameters_of(source.field().device(), kernel);
   const std::size_t weights = parameters.size() - fixed - 1;
   for (std::size_t n = 0; n < weights; ++n) inputs.emplace_back(n < baryon.weights.size() ? baryon.weights[n] : 0.0);
   const ExpressionOutput out(source.field());

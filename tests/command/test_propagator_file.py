@@ -252,7 +252,7 @@ def test_a_text_that_was_being_written_when_killed_is_written_again(quarksmith, 
     assert "c.json.part: left by a run that was killed" in quarksmith.refuses(*command)
     assert partial.read_bytes() == whole + b"more" and not text.exists()
     quarksmith(*command, "--overwrite")
-    assert text.read_bytes() == whole and not partial.exists()
+    assert load(text)["correlators"] == json.loads(whole)["correlators"] and not partial.exists()
 
 
 @pytest.mark.parametrize(
