@@ -28,7 +28,7 @@ class Program {
   virtual void launch() = 0;
 };
 
-/// Copies of a piece of device memory, taken in the order of the device's work without stopping it.
+/// Copies of a few numbers in device memory, taken in the order of the device's work without stopping it.
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
@@ -149,8 +149,8 @@ class Device {
   /// The kernels and copies that `enqueue` starts, recorded where the device can (as a graph) when they are launched
   /// for the second time. `enqueue` must start the same work each time, allocate nothing and wait for nothing.
   virtual std::unique_ptr<Program> program(std::function<void()> enqueue) = 0;
-  /// Copies of `bytes` bytes at `from`, of which up to `depth` are kept.
-  virtual std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) = 0;
+  /// Copies of `count` numbers at `from` in the device's memory, of which up to `depth` are kept.
+  virtual std::unique_ptr<Snapshots> snapshots(const double* from, int count, int depth) = 0;
   /// True if kernels run while the host does other things.
   virtual bool asynchronous() const = 0;
 

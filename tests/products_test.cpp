@@ -56,13 +56,13 @@ TEST_P(Products, AreThoseOfTheFields) {
     const LinkStore links(gauge, domain, "r12", "non_relativistic");
     const auto dirac = action.make(links, find_precision(precision));
     const auto a = dirac->reduced(form, rhs);
-    EXPECT_EQ(a->sum_groups(rhs), device->asynchronous() ? 12 : 0);
+    EXPECT_EQ(a->sum_groups(), device->asynchronous() ? 12 : 0);
     SpinorField in = a->field(rhs), shadow = a->field(rhs), out = a->field(rhs), wanted = a->field(rhs);
     for (int n = 0; n < rhs; ++n) {
       upload(reference::random_spinor(lattice, 7 + unsigned(n)), in, find_basis("non_relativistic"), n);
       upload(reference::random_spinor(lattice, 70 + unsigned(n)), shadow, find_basis("non_relativistic"), n);
     }
-    const Memory rows(device, std::max(1, a->sum_groups(rhs)) * 8 * rhs * sizeof(double));
+    const Memory rows(device, std::max(1, a->sum_groups()) * 8 * rhs * sizeof(double));
     Scalars scalars(device, rhs);
     for (int n = 0; n < rhs; ++n) scalars.set(n, "active", n != idle);
     scalars.upload(0, rhs);
@@ -70,7 +70,7 @@ TEST_P(Products, AreThoseOfTheFields) {
       for (const auto kind : {ProductSums::Kind::shadow, ProductSums::Kind::all}) {
         const ProductSums sums = {kind, &shadow, static_cast<double*>(rows.data()), scalars.data(), Scalars::stride};
         out.fill(0);
-        if (a->sum_groups(rhs) == 0) {
+        if (a->sum_groups() == 0) {
           EXPECT_FALSE(a->apply_summing(out, in, dagger, sums));
           continue;
         }
@@ -84,7 +84,7 @@ TEST_P(Products, AreThoseOfTheFields) {
           SpinorField again = wanted.columns(n, 1);
           EXPECT_LE(blas.residual(y, again), 1e-13 * blas.norm2(y)) << "right-hand side " << n;
           const auto [numbers, sizes] = expected(blas, kind, x, y, u);
-          const std::vector<double> found = totals(*device, rows, a->sum_groups(rhs), int(numbers.size()), n);
+          const std::vector<double> found = totals(*device, rows, a->sum_groups(), int(numbers.size()), n);
           for (std::size_t k = 0; k < numbers.size(); ++k)
             EXPECT_NEAR(found[k], numbers[k], single * std::sqrt(sizes[k])) << "right-hand side " << n << ", " << k;
         }
@@ -104,7 +104,7 @@ TEST(ProductsOfFewSites, AreNotMade) {
     const auto domain = std::make_shared<Domain>(lattice, device);
     const HostGauge gauge = hot_gauge(lattice, 5);
     const auto dirac = dense::dirac(dense::wilson(0), gauge, domain, "r12");
-    EXPECT_EQ(dirac->reduced(Reduction::symmetric, 1)->sum_groups(1), 0);
+    EXPECT_EQ(dirac->reduced(Reduction::symmetric, 1)->sum_groups(), 0);
   }
 }
 

@@ -290,7 +290,8 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) 
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
                     kernel.name));
-  const Policy policy = policy_for(kernel.precision, a.rhs);
+  const bool makes_sums = a.products.rows != nullptr;
+  const Policy policy = makes_sums ? Policy::fused : policy_for(kernel.precision, a.rhs);
   Zones& zones = zones_of(kernel, a.rhs, policy);
   prepare(zones, kernel, a, links);
   ways_[int(policy)]->apply(*domain_, kernel, a, zones);

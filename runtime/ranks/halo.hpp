@@ -59,10 +59,9 @@ class Halos {
   Policy policy_for(std::string_view precision, int rhs) const;
   /// For one spinor in double precision.
   Policy policy() const { return policy_for("double", 1); }
-  /// Whether a hopping term is one launch on all sites, with any number of right-hand sides up to this one.
-  bool in_one_launch(std::string_view precision, int rhs) const {
-    return policy_for(precision, 1) == Policy::fused && (rhs == 1 || policy_for(precision, 2) == Policy::fused);
-  }
+  /// Whether a hopping term can be one launch on all sites. One that makes sums is then, whatever is fastest without
+  /// them: passes over fields and waiting take longer.
+  bool in_one_launch() const { return asked_ ? *asked_ == Policy::fused : refusal(Policy::fused).empty(); }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
 

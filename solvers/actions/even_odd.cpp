@@ -19,7 +19,7 @@ GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int r
 
 bool GeneralEvenOdd::apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger,
                                    const ProductSums& sums) const {
-  if (sum_groups(in.rhs()) == 0) return false;
+  if (sum_groups() == 0) return false;
   apply(out, in, dagger, &sums);
   return true;
 }

@@ -34,7 +34,7 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override { apply(out, in, dagger, nullptr); }
   bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override;
-  int sum_groups(int rhs) const override { return hopping_->sum_groups(rhs); }
+  int sum_groups() const override { return hopping_->sum_groups(); }
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   void multiply_term(SpinorField& out, const SpinorField& in) const override;
   double flops() const override;

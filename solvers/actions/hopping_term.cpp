@@ -121,9 +121,9 @@ HoppingTerm HoppingTerm::dirichlet() const {
   return part;
 }
 
-int HoppingTerm::sum_groups(int rhs) const {
+int HoppingTerm::sum_groups() const {
   if (!domain_->device().asynchronous() || slices() > 1) return 0;
-  if (domain_->lattice().parts() > 1 && !domain_->halos().in_one_launch(precision_->name, rhs)) return 0;
+  if (domain_->lattice().parts() > 1 && !domain_->halos().in_one_launch()) return 0;
   const int sites = domain_->layout(domain_->lanes(precision_->element_bytes)).geometry().half_sites;
   return sites % site_block == 0 ? sites / site_block : 0;
 }
@@ -157,7 +157,7 @@ void HoppingTerm::run(Epilogue epilogue, Arguments a, SpinorField& out, const Sp
     if (sums != nullptr && x != nullptr) {
       a.products.all = sums->kind == ProductSums::Kind::all;
       a.products.shadow = to.select(sums->shadow->operand(parity), done);
-      a.products.rows = sums->rows + static_cast<long long>(done) * sum_groups(1) * product_numbers(a.products.all);
+      a.products.rows = sums->rows + static_cast<long long>(done) * sum_groups() * product_numbers(a.products.all);
     }
     apply_hopping(*domain(), *kernel, a, links);
     done += a.rhs;

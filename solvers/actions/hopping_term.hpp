@@ -51,9 +51,9 @@ class HoppingTerm {
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger, const ProductSums* sums = nullptr) const;
-  /// Groups of sites of one parity whose sums kernels make with up to so many right-hand sides; 0: they make none, as
-  /// on processors, where products would be a loop of their own, or by another policy of ranks than `fused`.
-  int sum_groups(int rhs) const;
+  /// Groups of sites of one parity whose sums kernels make of each right-hand side; 0: they make none, as on
+  /// processors, where products would be a loop of their own, or on ranks that cannot or shall not use `fused`.
+  int sum_groups() const;
   /// out = T x where T is no number and has no twisted mass.
   void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
   /// out = b T^-1 x where T is no number.

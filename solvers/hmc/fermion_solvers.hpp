@@ -57,7 +57,7 @@ class PresentOperator final : public LinearOperator {
   bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override {
     return a_->apply_summing(out, in, turned(dagger), sums);
   }
-  int sum_groups(int rhs) const override { return a_->sum_groups(rhs); }
+  int sum_groups() const override { return a_->sum_groups(); }
   Subset subset() const override { return a_->subset(); }
   const DomainPointer& domain() const override { return a_->domain(); }
   const PrecisionInfo& precision() const override { return a_->precision(); }

@@ -122,7 +122,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
   }
   const ProfilerRange solve(b.device(), "quarksmith solve");
   if (!snapshots_ || under_way_)  // an earlier solve was left by an exception: copies are outstanding
-    snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity_, ring);
+    snapshots_ = b.device().snapshots(scalars_.data(), Scalars::stride * capacity_, ring);
   under_way_ = true;
   begin(task);
   int phase = 0;

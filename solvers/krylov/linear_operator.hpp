@@ -38,9 +38,9 @@ class LinearOperator {
   virtual bool apply_summing(SpinorField& /*out*/, const SpinorField& /*in*/, Dagger, const ProductSums&) const {
     return false;
   }
-  /// Groups of sites for which there are numbers in ProductSums::rows of each right-hand side; 0: applications of this
-  /// to up to so many right-hand sides make no sums.
-  virtual int sum_groups(int /*rhs*/) const { return 0; }
+  /// Groups of sites for which there are numbers in ProductSums::rows of each right-hand side; 0: applications make
+  /// no sums.
+  virtual int sum_groups() const { return 0; }
   /// Sites that the fields hold.
   virtual Subset subset() const = 0;
   virtual const DomainPointer& domain() const = 0;

@@ -130,7 +130,7 @@ void MultishiftSolver::iterate(int shifts) {
 void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   Device& device = r_.device();
   const auto program = device.program([&] { iterate(shifts); });
-  const auto snapshots = device.snapshots(scalars_.data(), Scalars::bytes_per_rhs * shifts, ring);
+  const auto snapshots = device.snapshots(scalars_.data(), Scalars::stride * shifts, ring);
   const int depth = look_ahead(device, options);
   double least = INFINITY;
   int launched = 0, seen = 0, least_at = 0;

@@ -103,7 +103,7 @@ void Step::apply(const Fields& f, int first, int mask, long long most_sites, con
 }
 
 SumRows::SumRows(const LinearOperator& a, const Scalars& scalars, int rhs)
-    : a_(&a), scalars_(&scalars), groups_(a.sum_groups(rhs)) {
+    : a_(&a), scalars_(&scalars), groups_(a.sum_groups()) {
   const auto numbers = static_cast<std::size_t>(rhs) * groups_ * product_numbers(true);
   if (groups_ > 0) memory_ = Memory(a.domain()->device_pointer(), sizeof(double) * numbers);
 }

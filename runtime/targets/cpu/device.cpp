@@ -36,15 +36,13 @@ class CpuProgram final : public Program {
 
 class CpuSnapshots final : public Snapshots {
  public:
-  CpuSnapshots(const void* from, std::size_t bytes, int depth) : from_(from), bytes_(bytes), copies_(depth) {
-    for (auto& copy : copies_) copy.resize(bytes / sizeof(double));
-  }
-  void take() override { std::memcpy(copies_[taken_++ % copies_.size()].data(), from_, bytes_); }
+  CpuSnapshots(const double* from, int count, int depth) : from_(from), count_(count), copies_(depth) {}
+  void take() override { copies_[taken_++ % copies_.size()].assign(from_, from_ + count_); }
   const double* wait() override { return copies_[waited_++ % copies_.size()].data(); }
 
  private:
-  const void* from_;
-  std::size_t bytes_;
+  const double* from_;
+  int count_;
   std::vector<std::vector<double>> copies_;
   std::size_t taken_ = 0, waited_ = 0;
 };
@@ -196,8 +194,8 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   std::unique_ptr<Program> program(std::function<void()> enqueue) override {
     return std::make_unique<CpuProgram>(std::move(enqueue));
   }
-  std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) override {
-    return std::make_unique<CpuSnapshots>(from, bytes, depth);
+  std::unique_ptr<Snapshots> snapshots(const double* from, int count, int depth) override {
+    return std::make_unique<CpuSnapshots>(from, count, depth);
   }
   bool asynchronous() const override { return false; }
   double hopping_seconds() const override { return hopping_seconds_; }

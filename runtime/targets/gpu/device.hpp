@@ -248,8 +248,8 @@ class GpuDevice final : public Device, public Roofs {
   std::unique_ptr<Program> program(std::function<void()> enqueue) override {
     return std::make_unique<GpuProgram>(stream_, std::move(enqueue), told_);
   }
-  std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) override {
-    return std::make_unique<GpuSnapshots>(stream_, from, bytes, depth);
+  std::unique_ptr<Snapshots> snapshots(const double* from, int count, int depth) override {
+    return std::make_unique<GpuSnapshots>(stream_, from, count, depth);
   }
   bool asynchronous() const override { return true; }
   std::size_t free_memory() override { return memory_->free_bytes(name()); }

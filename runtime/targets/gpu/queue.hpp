@@ -10,6 +10,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/targets/gpu/memory.hpp"
+#include "runtime/targets/gpu/sites.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -89,11 +90,11 @@ class GpuMark final : public TimeMark {
 /// Copies into a ring of pinned memory; an event marks each copy as complete.
 class GpuSnapshots final : public Snapshots {
  public:
-  GpuSnapshots(gpuStream_t stream, const void* from, std::size_t bytes, int depth)
-      : stream_(stream), from_(from), bytes_(bytes), done_(depth, nullptr) {
+  GpuSnapshots(gpuStream_t stream, const double* from, int count, int depth)
+      : stream_(stream), from_(from), count_(count), done_(depth, nullptr) {
     void* pinned = nullptr;
-    check(gpuHostMalloc(&pinned, bytes * depth), "snapshots");
-    ring_ = static_cast<char*>(pinned);
+    check(gpuHostMalloc(&pinned, sizeof(double) * count * depth), "snapshots");
+    ring_ = static_cast<double*>(pinned);
     for (gpuEvent_t& event : done_) check(gpuEventCreateWithFlags(&event, gpuEventDisableTiming), "snapshots");
   }
   ~GpuSnapshots() override {
@@ -103,21 +104,22 @@ class GpuSnapshots final : public Snapshots {
   }
   void take() override {
     const std::size_t place = taken_++ % done_.size();
-    check(gpuMemcpyAsync(ring_ + place * bytes_, from_, bytes_, gpuMemcpyDeviceToHost, stream_), "snapshots");
+    copy_numbers(from_, ring_ + place * count_, count_, stream_);
+    check(gpuGetLastError(), "snapshots");
     check(gpuEventRecord(done_[place], stream_), "snapshots");
   }
   const double* wait() override {
     const std::size_t place = waited_++ % done_.size();
     check(gpuEventSynchronize(done_[place]), "an iteration");
-    return reinterpret_cast<const double*>(ring_ + place * bytes_);
+    return ring_ + place * count_;
   }
 
  private:
   gpuStream_t stream_;
-  const void* from_;
-  std::size_t bytes_;
+  const double* from_;
+  int count_;
   std::vector<gpuEvent_t> done_;
-  char* ring_ = nullptr;
+  double* ring_ = nullptr;
   std::size_t taken_ = 0, waited_ = 0;
 };
 

@@ -28,6 +28,10 @@ __global__ void copy_pieces(SiteMove m) {
     m.to.norm[rhs * m.to.norm_rhs_stride + pair.to] = m.from.norm[rhs * m.from.norm_rhs_stride + pair.from];
 }
 
+__global__ void copy_by_a_block(const double* from, double* to, int count) {
+  for (int n = threadIdx.x; n < count; n += threads) to[n] = from[n];
+}
+
 __global__ void draw(SiteDraws draws) {
   const int slot = static_cast<int>(blockIdx.x * threads + threadIdx.x);
   if (slot < draws.slots) draw_site(draws, slot);
@@ -161,6 +165,10 @@ void move_sites(const SiteMove& move, gpuStream_t stream) {
 
 void draw_sites(const SiteDraws& draws, gpuStream_t stream) {
   gpuLaunchKernel(draw, dim3((draws.slots + threads - 1) / threads), dim3(threads), 0, stream, draws);
+}
+
+void copy_numbers(const double* from, double* to, int count, gpuStream_t stream) {
+  gpuLaunchKernel(copy_by_a_block, dim3(1), dim3(threads), 0, stream, from, to, count);
 }
 
 void find_largest(const SiteNumbers& numbers, double* largest, gpuStream_t stream) {

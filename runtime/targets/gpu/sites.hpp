@@ -12,6 +12,9 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 void move_sites(const SiteMove& move, gpuStream_t stream);
 void draw_sites(const SiteDraws& draws, gpuStream_t stream);
+/// A few numbers, by one block. \param to may be pinned memory of the host: a kernel among kernels takes a few
+/// microseconds less than a copy, for which another engine is woken.
+void copy_numbers(const double* from, double* to, int count, gpuStream_t stream);
 
 /// Results of the sums below, one a block.
 inline constexpr int sum_blocks = 264;
