@@ -95,8 +95,9 @@ class Scaling {
     if (domain_->lattice().parts() == 1) return;
     Halos& halos = domain_->halos();
     halos.use({});
-    const Policy chosen = halos.policy_for(precision_name, rhs);
-    for (const Policy policy : policies()) {
+    const std::vector<Policy> asked = policies();
+    const Policy chosen = asked.size() == 1 ? asked.front() : halos.policy_for(precision_name, rhs);
+    for (const Policy policy : asked) {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
       const double seconds = time_of([&] { halos.apply(kernel, a, links); }, recorded);
