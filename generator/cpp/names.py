@@ -11,10 +11,10 @@ _TAKEN = frozenset(
     """
     a x home rhs sums index number n R W S Codec LinkCodec Storage Spinors Links Matrices Momenta Numbers site
     directions broadcast scalar complex_scalar times times_i combine convert walk in_order in_turns mul mul_adj product
-    map adj trace dot outer traceless_antihermitian exponential exponential_adjoint closest_su3 closest_su3_adjoint conj
-    nearest_unitary nearest_unitary_adjoint damped_adjoint relaxed_hits load_matrix load_spinor load_number store_spinor
-    unit_matrix staggered_sign make_site within_border Site Spinor Link Complex Lanes LinkView SpinorView NumberView
-    Arguments std evaluate settings quarksmith real imag
+    product_adj map adj trace dot outer traceless_antihermitian exponential exponential_adjoint closest_su3
+    closest_su3_adjoint conj nearest_unitary nearest_unitary_adjoint damped_adjoint relaxed_hits load_matrix matrix_at
+    load_spinor load_number store_spinor unit_matrix staggered_sign make_site within_border Site Spinor Link Complex
+    Lanes LinkView SpinorView NumberView Arguments std evaluate settings quarksmith real imag
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
     concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
     do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable

@@ -51,6 +51,7 @@ class Statements:
         kinds: field -> kind.
         roots: what is computed.
         inlined: whether products of matrices are.
+        transports_inlined: whether products of a matrix and a spinor are, and loads of matrices away from the site.
         basis: in which constant matrices act on spins.
         kept: how many matrices that later terms need may stay in registers from one term to the next.
         sparing: whether loads stay with their term of a sum and are made anew for the next: a compiler that starts all
@@ -70,6 +71,7 @@ class Statements:
     flavours: int = 1
     colours: int = 3
     at_home: Collection[str] = ()
+    transports_inlined: bool = True
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -224,7 +226,8 @@ class Statements:
             variable += f"_{_spin_name(sink)}{_spin_name(source)}" if mu else ""
             code = f"load_element<{view}>({where}, {ends})"
         else:
-            function = "load_number" if view == "Numbers" else "load_matrix"
+            matrix = "load_matrix" if self.transports_inlined or at == AT_HOME else "matrix_at"
+            function = "load_number" if view == "Numbers" else matrix
             variable += "" if kind == "scalars" else f"_{NAMES[mu]}"
             code = f"{function}<{view}>({where}, {cpp_direction(mu)})"
         if at != AT_HOME:
@@ -369,9 +372,10 @@ class Statements:
     def _product(self, v: Value) -> str:
         a, b = v.args
         if b.kind == "spinor" and a.kind == "matrix":
+            product = "mul" if self.transports_inlined else "product"
             if a.op == "adj":
-                return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
-            return f"mul({self.value(a)}, {self.value(b)})"
+                return f"{product}_adj({self.value(a.args[0])}, {self.value(b)})"
+            return f"{product}({self.value(a)}, {self.value(b)})"
         if a.kind == b.kind == "matrix":
             left, right = self._both(a, b)
             if not self.inlined:

@@ -24,7 +24,7 @@ from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
 from ..lower.reach import reach_of, read_apart
-from ..lower.size import are_inlined, many_spinors
+from ..lower.size import are_inlined, are_transports_inlined, many_spinors
 from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
 from .schedule import Schedule
@@ -351,11 +351,13 @@ class Expression(Operator):
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], spec: KernelSpec) -> dict[str, Any]:
         roots = [v for *_, v in results]
-        inlined = are_inlined([v for _, all_results in self.blocks for *_, v in all_results])
+        everything = [v for _, all_results in self.blocks for *_, v in all_results]
         statements = Statements(
-            *(self.operands, self.kinds, roots, inlined, spec.basis, self.sparing, self.schedule.kept, self.flavours),
+            *(self.operands, self.kinds, roots, are_inlined(everything), spec.basis),
+            *(self.sparing, self.schedule.kept, self.flavours),
             colours=spec.colours,
             at_home=self.at_home,
+            transports_inlined=are_transports_inlined(everything),
         )
         if self.sums:
             statements.add_up([(n, v) for _, n, v in results])

@@ -94,6 +94,11 @@ QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk
     if (at.exchanges > 0) seen_from_start(at, u);
   return u;
 }
+/// The same as a function, of which long bodies hold many.
+template <class Links, int Length>
+QUARKSMITH_OUTLINED typename Links::Value matrix_at(const Operand& f, const Walk<Length>& at, int mu) {
+  return load_matrix<Links>(f, at, mu);
+}
 
 /// Complex numbers, one for each direction, as links of one colour would be stored.
 template <class Codec, int W>
@@ -274,6 +279,15 @@ QUARKSMITH_INLINE Link<R, N> operator*(const Complex<R>& a, const Link<R, N>& u)
 template <class R, int N>
 QUARKSMITH_FUNCTION Link<R, N> product(const Link<R, N>& u, const Link<R, N>& v) {
   return u * v;
+}
+/// The same of spinors.
+template <class R, int S, int N>
+QUARKSMITH_OUTLINED Spinor<R, S, N> product(const Link<R, N>& u, const Spinor<R, S, N>& b) {
+  return mul(u, b);
+}
+template <class R, int S, int N>
+QUARKSMITH_OUTLINED Spinor<R, S, N> product_adj(const Link<R, N>& u, const Spinor<R, S, N>& b) {
+  return mul_adj(u, b);
 }
 template <class R>
 QUARKSMITH_INLINE Complex<R>& operator+=(Complex<R>& a, const Complex<R>& b) {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from generator.algebra.gamma import BASES
 from generator.errors import ExpressionError, SpecError
 from generator.language import (
     Algebra,
@@ -57,6 +58,23 @@ def test_the_listing_becomes_six_loads_of_each_kind():
     assert sum("load_spinor<Spinors>" in line for line in text) == 7
     assert "s2 += mul_adj(u_x_at_mx, psi_at_mx);" in text  # shift(adj(u)*psi, -mu): both are read at x - mu
     assert not any("_t" in line for line in text)  # the direction that the loop leaves out
+
+
+def test_long_formulas_call_what_takes_spinors_along_links():
+    """Inlined, they make code of processors slower and compilers take longer."""
+    nr = BASES["non_relativistic"]
+    text = {
+        name: "\n".join(
+            line for b in OPERATORS[name].body(kernel(name, "double", "r18", basis=nr))["blocks"] for line in b["lines"]
+        )
+        for name in ("d234", "brillouin", "brillouin_dagger")
+    }
+    assert " mul_adj(" in text["d234"] and "product" not in text["d234"] and "matrix_at" not in text["d234"]
+    for name in ("brillouin", "brillouin_dagger"):
+        counts = [text[name].count(f" {call}(") for call in ("product", "product_adj", "mul", "mul_adj")]
+        assert counts == [108, 108, 0, 0]
+        assert text[name].count("load_matrix<") == 4  # at the site itself
+        assert text[name].count("matrix_at<") > 4
 
 
 def test_costs_are_counted_from_the_graph():
