@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <random>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -105,6 +106,57 @@ TEST_P(Smearing, ExponentialAndProjectionHoldForExtremeMatrices) {
       for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(result.site[x][mu][n] - expected[n]));
     }
   EXPECT_LT(largest, 1e-14);
+}
+
+/// Gaussian matrices, some near the unit matrix, some almost or just singular, some whose determinant is negative: the
+/// phases of their singular values add up to pi.
+HostGauge rough_matrices(const Lattice& lattice) {
+  std::mt19937 bits(17);
+  std::normal_distribution<double> normal;
+  HostGauge all(lattice);
+  for (long long x = 0; x < lattice.sites(); ++x)
+    for (int mu = 0; mu < 4; ++mu) {
+      Matrix3& m = all.site[x][mu];
+      for (auto& z : m) z = {normal(bits), normal(bits)};
+      if (mu == 0)
+        for (int n = 0; n < 9; ++n) m[n] = (n % 4 == 0 ? 1.0 : 0.0) + 0.2 * m[n];
+      if (x % 16 == 1)
+        for (int n = 6; n < 9; ++n) m[n] = 1e-9 * m[n] + m[n - 3];
+      if (x % 16 == 2) m = {1.0 + 0.01 * x, 0, 0, 0, 2, 0, 0, 0, -1.0 - 0.02 * x};
+      if (x % 16 == 3) m = {2, 1, 0, 1, 3, 0.5 * x, 0, 0, 0};
+    }
+  return all;
+}
+
+TEST_P(Smearing, ProjectionsOfAnyMatricesAreMaxima) {
+  const Lattice lattice({4, 4, 4, 4});
+  const HostGauge rough = rough_matrices(lattice);
+  const LinkField m = upload(rough, domain(lattice), find_precision("double"), find_storage("r18"));
+  LinkField u(m.domain_pointer(), m.precision(), m.storage());
+  evaluate("back_to_su3", {m}, {u});
+  const HostGauge found = download(u);
+  EXPECT_TRUE(is_su3(check_unitarity(found)));
+  EXPECT_LT(check_unitarity(found).unitary, 1e-13);
+  const auto value = [](const Matrix3& v, const Matrix3& of) {
+    const Matrix3 product = multiply(adjoint(v), of);
+    return (product[0] + product[4] + product[8]).real();
+  };
+  for (long long x = 0; x < lattice.sites(); ++x)
+    for (int mu = 0; mu < 4; ++mu) {
+      const Matrix3 &of = rough.site[x][mu], &v = found.site[x][mu];
+      double size = 0;
+      for (const auto& z : of) size += std::norm(z);
+      size = std::sqrt(size);
+      const Matrix3 product = multiply(adjoint(v), of);
+      double gradient = 0;  // the anti-Hermitian part but for a multiple of i
+      for (const int n : {1, 2, 5})
+        gradient = std::max(gradient, std::abs(product[n] - std::conj(product[3 * (n % 3) + n / 3])));
+      for (const int n : {4, 8}) gradient = std::max(gradient, std::abs((product[n] - product[0]).imag()));
+      EXPECT_LT(gradient, 1e-12 * size) << x << " " << mu;
+      if (x % 16 == 0 || x % 16 > 3) {
+        EXPECT_GT(value(v, of), value(reference::closest_su3(of), of) - 1e-10 * size);
+      }
+    }
 }
 
 TEST_P(Smearing, FlowConvergesWithTheThirdPowerOfItsStep) {

@@ -129,6 +129,7 @@ QUARKSMITH_FUNCTION Link<double, N> closest_su3_of(const Link<double, N>& m) {
   auto start = rows(m);
   reunitarise(start);
   Link<double, N> u = matrix(start);
+  if (!(norm2(u) < 2 * N)) u = unit_matrix<double, N>();  // rows that depend on each other
   const Link<double, N> to = adj(m);
   const Arguments none{};
   Random unused(none.random, 0);
@@ -171,12 +172,123 @@ QUARKSMITH_FUNCTION Link<R, N> relaxed_hits(const Link<R, N>& m, const R& boost)
   return u;
 }
 
-/// closest_su3_of for all lanes.
+/// A matrix that is Sign times its own conjugate, of its diagonal and what is above: the rest is not computed.
+template <int Sign, class R>
+QUARKSMITH_INLINE Link<R> mirrored(const Link<R>& m) {
+  const auto turned = [](const Complex<R>& z) { return Sign > 0 ? conj(z) : -conj(z); };
+  const auto own = [](const Complex<R>& z) { return Sign > 0 ? Complex<R>{z.re, R{}} : Complex<R>{R{}, z.im}; };
+  return {own(m.a0), m.a1, m.a2, turned(m.a1), own(m.b1), m.b2, turned(m.a2), turned(m.b2), own(m.c2)};
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> plus_multiple_of_unit(const Link<R>& m, const R& a) {
+  Link<R> sum = m;
+  sum.a0.re = sum.a0.re + a, sum.b1.re = sum.b1.re + a, sum.c2.re = sum.c2.re + a;
+  return sum;
+}
+
+/// A Hermitian matrix with its invariants: trace, sum of principal minors, determinant; `adjugate` is det / m.
+template <class R>
+struct Invariants {
+  Link<R> adjugate;
+  R e1, e2, e3;
+  QUARKSMITH_INLINE explicit Invariants(const Link<R>& m) {
+    adjugate.a0 = {m.b1.re * m.c2.re - norm2(m.b2), R{}};
+    adjugate.b1 = {m.a0.re * m.c2.re - norm2(m.a2), R{}};
+    adjugate.c2 = {m.a0.re * m.b1.re - norm2(m.a1), R{}};
+    adjugate.a1 = m.a2 * conj(m.b2) - m.c2.re * m.a1;
+    adjugate.a2 = m.a1 * m.b2 - m.b1.re * m.a2;
+    adjugate.b2 = conj(m.a1) * m.a2 - m.a0.re * m.b2;
+    adjugate = mirrored<1>(adjugate);
+    e1 = trace(m).re, e2 = trace(adjugate).re;
+    e3 = sum_of_products(m.a0, adjugate.a0, m.a1, adjugate.b0, m.a2, adjugate.c0).re;
+  }
+};
+
+/// The anti-Hermitian y with y h + h y = b for a Hermitian h > 0 and an anti-Hermitian b. Between eigenvectors of h it
+/// is b_ij / (h_i + h_j): with m = e1 - h that is (m b m)_ij / (e1 e2 - e3) for i != j; what the diagonal lacks is
+/// m / (2 h) times h^2 b + h b h + b h^2 - e1 (h b + b h) + e2 b, which has the diagonal alone. Compare A. Hoger and
+/// D. E. Carlson, J. Elasticity 14 (1984) 329, where small eigenvalues cancel.
+template <class R>
+QUARKSMITH_INLINE Link<R> half_of_anticommutator(const Link<R>& h, const Link<R>& b) {
+  const auto odd = [](const Link<R>& m) { return m - adj(m); };
+  const Invariants<R> of(h);
+  const Link<R> hb = h * b, hbh = mirrored<-1>(hb * h), both = of.e1 * odd(hb);
+  const Link<R> diagonal = odd(h * hb) + hbh - both + of.e2 * b;
+  const R half = broadcast<R>(0.5);
+  const Link<R> m = plus_multiple_of_unit((half * of.e1 * reciprocal(of.e3)) * of.adjugate, -half);
+  return reciprocal(of.e1 * of.e2 - of.e3) * ((of.e1 * of.e1) * b - both + hbh + mirrored<-1>(m * diagonal));
+}
+
+template <class R>
+QUARKSMITH_INLINE Complex<R> determinant(const Link<R>& u) {
+  return sum_of_products(u.a0, difference_of_products(u.b1, u.c2, u.b2, u.c1), u.a1,
+                         difference_of_products(u.b2, u.c0, u.b0, u.c2), u.a2,
+                         difference_of_products(u.b0, u.c1, u.b1, u.c0));
+}
+
+/// A unitary matrix times the third root of its conjugate determinant, to some digits.
+template <class R>
+QUARKSMITH_FUNCTION Link<R> roughly_special(const Link<R>& u, const Complex<R>& determinant) {
+  Complex<R> phase = determinant;
+  constexpr int lanes = sizeof(R) / sizeof(Element<R>);
+  constexpr double pi = 3.14159265358979323846;
+  for (int l = 0; l < lanes; ++l) {
+    const double re = get_lane(determinant.re, l), im = get_lane(determinant.im, l);
+    const double angle = arc_cosine(re > 1 ? 1 : re < -1 ? -1 : re) / (3 * pi);  // over pi
+    set_lane(phase.re, l, Element<R>(cosine_pi(angle)));
+    set_lane(phase.im, l, Element<R>(im > 0 ? -sine_pi(angle) : sine_pi(angle)));
+  }
+  return map(u, [&](const Complex<R>& z) { return phase * z; });
+}
+
+/// Squares of distances from which one more step of Newton's iteration goes as far as rounding lets it.
+inline constexpr double last_step = 1e-17;
+
+/// One step of Newton's iteration for the U in SU(3) that maximises Re tr x, x = U^+ M. There x is Hermitian, h, but
+/// for a multiple of i. U exp(a) is tried, {a, h}/2 = t + i mu with the anti-Hermitian part t of x and the mu that
+/// makes the determinant 1; Cayley's form of exp(a) is unitary, too. *far: about the square of the distance before the
+/// step; at least 1 where this is no maximum: rotations by a change Re tr x by -tr a^2 h / 2. Lanes that have gone the
+/// last step stay as they are.
+template <class R>
+QUARKSMITH_FUNCTION Link<R> step_to_closest_su3(const Link<R>& u, const Link<R>& m, R* far) {
+  const R half = broadcast<R>(0.5), one = broadcast<R>(1);
+  const Link<R> x = adj(u) * m;
+  const Link<R> h = mirrored<1>(half * (x + adj(x)));
+  const Invariants<R> of(h);
+  const Link<R> y = half_of_anticommutator(h, x - adj(x));
+  const R error = determinant(u).im, nu = (error + trace(y).im) * reciprocal(of.e2);
+  const Link<R> a = half * (y - times_i(nu * of.adjugate));
+  const R size = norm2(a), limit = broadcast<R>(0.25), last = broadcast<R>(last_step);
+  const R shorter = *far < last ? R{} : square_root(limit / maximum(size, limit));
+  const R distance = norm2(traceless_antihermitian(x)) * reciprocal(of.e1 * of.e1) + error * error;
+  const R no_maximum = where_less(R{}, maximum(maximum(-of.e1, -of.e2), of.e3 - of.e1 * of.e2), one);
+  *far = *far < last ? *far : distance + no_maximum;
+  const Link<R> v = plus_multiple_of_unit(shorter * a, one);
+  return u * (v * adjoint_inverse(v));
+}
+
+/// closest_su3_of for all lanes. Of three colours by Newton's iteration, and by passes where it has found nothing.
 template <class R, int N>
 QUARKSMITH_FUNCTION Link<R, N> closest_su3(const Link<R, N>& m) {
-  Link<R, N> u = m;
   constexpr int lanes = sizeof(R) / sizeof(Element<R>);
-  for (int l = 0; l < lanes; ++l) set_lane_of(u, l, closest_su3_of(lane_of(m, l)));
+  Link<R, N> u = m;
+  R far = broadcast<R>(1);
+  const auto found = [&far](int lane) { return get_lane(far, lane) < last_step; };
+  if constexpr (N == 3 && sizeof(Element<R>) == 8) {
+    u = nearest_unitary(m);
+    u = roughly_special(u, determinant(u));
+    int left = 8;  // all of 160,000 random matrices were there; sums of staples take four
+    QUARKSMITH_ROLLED
+    for (bool all = false; !all && left > 0; --left) {
+      u = step_to_closest_su3(u, m, &far);
+      all = true;
+      for (int l = 0; l < lanes; ++l) all = all && found(l);
+    }
+    const Complex<R> third = {broadcast<R>(1), broadcast<R>(-1.0 / 3) * determinant(u).im};  // of what rounding left
+    u = map(u, [&](const Complex<R>& z) { return third * z; });
+  }
+  for (int l = 0; l < lanes; ++l)
+    if (!found(l)) set_lane_of(u, l, closest_su3_of(lane_of(m, l)));
   return u;
 }
 

@@ -136,38 +136,6 @@ QUARKSMITH_FUNCTION R damped_adjoint(const Link<R>& v) {
   return where_damped(adjoint_inverse(v), broadcast<R>(1));
 }
 
-/// A matrix that is Sign times its own conjugate, of its diagonal and what is above: the rest is not computed.
-template <int Sign, class R>
-QUARKSMITH_INLINE Link<R> mirrored(const Link<R>& m) {
-  const auto turned = [](const Complex<R>& z) { return Sign > 0 ? conj(z) : -conj(z); };
-  const auto own = [](const Complex<R>& z) { return Sign > 0 ? Complex<R>{z.re, R{}} : Complex<R>{R{}, z.im}; };
-  return {own(m.a0), m.a1, m.a2, turned(m.a1), own(m.b1), m.b2, turned(m.a2), turned(m.b2), own(m.c2)};
-}
-template <class R>
-QUARKSMITH_INLINE Link<R> plus_multiple_of_unit(const Link<R>& m, const R& a) {
-  Link<R> sum = m;
-  sum.a0.re = sum.a0.re + a, sum.b1.re = sum.b1.re + a, sum.c2.re = sum.c2.re + a;
-  return sum;
-}
-
-/// A Hermitian matrix with its invariants: trace, sum of principal minors, determinant; `adjugate` is det / m.
-template <class R>
-struct Invariants {
-  Link<R> adjugate;
-  R e1, e2, e3;
-  QUARKSMITH_INLINE explicit Invariants(const Link<R>& m) {
-    adjugate.a0 = {m.b1.re * m.c2.re - norm2(m.b2), R{}};
-    adjugate.b1 = {m.a0.re * m.c2.re - norm2(m.a2), R{}};
-    adjugate.c2 = {m.a0.re * m.b1.re - norm2(m.a1), R{}};
-    adjugate.a1 = m.a2 * conj(m.b2) - m.c2.re * m.a1;
-    adjugate.a2 = m.a1 * m.b2 - m.b1.re * m.a2;
-    adjugate.b2 = conj(m.a1) * m.a2 - m.a0.re * m.b2;
-    adjugate = mirrored<1>(adjugate);
-    e1 = trace(m).re, e2 = trace(adjugate).re;
-    e3 = sum_of_products(m.a0, adjugate.a0, m.a1, adjugate.b0, m.a2, adjugate.c0).re;
-  }
-};
-
 /// w = x (x^+ x)^(-1/2) for x of moderate condition. The root h of g = x^+ x has e1^2 = g1 + 2 e2, e2^2 = g2 + 2 e1 e3,
 /// e3^2 = g3 (L. P. Franca, Comput. Math. Appl. 18 (1989) 459), which Newton's iteration solves, and by its own
 /// characteristic equation h = (e2^2 - e1 e3 + e2 g - adj g) / (e1 e2 - e3), 1 / h = (g - e1 h + e2) / e3.
@@ -189,21 +157,6 @@ QUARKSMITH_INLINE Link<R> unitary_part(const Link<R>& x) {
   const R scale = reciprocal(e1 * e2 - e3), inverse = reciprocal(e3);
   const Link<R> h = plus_multiple_of_unit((scale * e2) * g - scale * of.adjugate, scale * (e2 * e2 - e1 * e3));
   return x * plus_multiple_of_unit(inverse * g - (inverse * e1) * h, inverse * e2);
-}
-
-/// The anti-Hermitian y with y h + h y = b for a Hermitian h > 0 and an anti-Hermitian b. Between eigenvectors of h it
-/// is b_ij / (h_i + h_j): with m = e1 - h that is (m b m)_ij / (e1 e2 - e3) for i != j; what the diagonal lacks is
-/// m / (2 h) times h^2 b + h b h + b h^2 - e1 (h b + b h) + e2 b, which has the diagonal alone. Compare A. Hoger and
-/// D. E. Carlson, J. Elasticity 14 (1984) 329, where small eigenvalues cancel.
-template <class R>
-QUARKSMITH_INLINE Link<R> half_of_anticommutator(const Link<R>& h, const Link<R>& b) {
-  const auto odd = [](const Link<R>& m) { return m - adj(m); };
-  const Invariants<R> of(h);
-  const Link<R> hb = h * b, hbh = mirrored<-1>(hb * h), both = of.e1 * odd(hb);
-  const Link<R> diagonal = odd(h * hb) + hbh - both + of.e2 * b;
-  const R half = broadcast<R>(0.5);
-  const Link<R> m = plus_multiple_of_unit((half * of.e1 * reciprocal(of.e3)) * of.adjugate, -half);
-  return reciprocal(of.e1 * of.e2 - of.e3) * ((of.e1 * of.e1) * b - both + hbh + mirrored<-1>(m * diagonal));
 }
 
 /// The matrix A with Re tr(dw c) = Re tr(dv A) for w = v (v^+ v)^(-1/2), v = w h: A = 2 y w^+ with y h + h y = b, the
