@@ -95,12 +95,12 @@ class Measurements {
                                           [&](const Configuration& c) { return done_.contains(c.label()); }));
   }
 
-  /// JSON of this very run is replaced.
+  /// JSON of this very run is replaced, also where it was being written when that was killed.
   Existing of_json() const {
     const auto found = json_in(o_.common.json, o_.common.ranks());
     const bool own =
         found.is_object() && found.value("run", nlohmann::ordered_json()) == nlohmann::ordered_json(plan_.keys);
-    return own ? Existing::replace : Existing::refuse;
+    return own ? Existing::replace : done_.empty() ? Existing::refuse : Existing::resume;
   }
 
   /// Takes the records that are in a file of this run. \throws UsageError it is of another one.
@@ -146,6 +146,7 @@ class Measurements {
     done_.clear();
     for (const std::string& label : split(labels, ' '))
       if (!label.empty()) done_.insert(label);
+    if (!done_.empty()) of_out_ = Existing::resume;
     if (o_.common.ranks().largest(finished) != 0) of_out_ = Existing::replace;
   }
 
