@@ -28,7 +28,6 @@ class Propagator:
         self.line = ("propagator", *line)
 
     def again(self, folder):
-        (folder / "c.json.part").unlink(missing_ok=True)  # half a text cannot be continued: what the error says
         return self.line
 
     def outcome(self, quarksmith, folder):
@@ -193,6 +192,50 @@ def test_a_finished_propagator_loses_the_lock_of_a_run_killed_after_it(quarksmit
     lock.write_text("host gone, process 1\n")
     quarksmith(*line)
     assert (tmp_path / "c.json").exists() and not lock.exists()
+
+
+RUN = """
+[configurations]
+files = ["weak:0.3:4,4,4,8:1"]
+[[source]]
+name = "point"
+count = 1
+seed = 7
+[[quark]]
+name = "light"
+action = "wilson"
+mass = 0.5
+[[propagator]]
+name = "l"
+quark = "light"
+source = "point"
+[[correlator]]
+name = "pion"
+kind = "meson"
+quarks = ["l", "l"]
+"""
+
+
+def test_measurements_go_on_where_their_last_files_were_being_written(quarksmith, tmp_path):
+    (tmp_path / "run.toml").write_text(RUN)
+    line = ("measure", "run.toml", "--out", "m.h5", "--json", "m.json")
+    (tmp_path / "m.h5.part").write_bytes(b"half of it")
+    assert "m.h5.part: left by a run that was killed" in quarksmith.refuses(
+        *line
+    )  # nothing says that it is of this one
+    (tmp_path / "m.h5.part").unlink()
+    quarksmith(*line)
+    whole = {name: (tmp_path / name).read_bytes() for name in ("m.h5", "m.json")}
+    (tmp_path / "m.json").rename(tmp_path / "m.json.part")
+    quarksmith(*line)
+    assert {name: (tmp_path / name).read_bytes() for name in whole} == whole
+    (tmp_path / "m.h5.records").mkdir()
+    (tmp_path / "m.h5").rename(tmp_path / "m.h5.records" / "000001.h5")
+    (tmp_path / "m.h5.part").write_bytes(whole["m.h5"][:100])
+    (tmp_path / "m.json").rename(tmp_path / "m.json.part")
+    quarksmith(*line)
+    assert {name: (tmp_path / name).read_bytes() for name in whole} == whole
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.h5", "m.json", "run.toml"]
 
 
 def test_two_runs_go_on_with_one_unfinished_propagator(quarksmith, tmp_path):
