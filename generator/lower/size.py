@@ -6,25 +6,17 @@ from collections.abc import Sequence
 
 from .values import Value, topological
 
-MOST_INLINED = 18
-"""Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
-MOST_TRANSPORTS_INLINED = 64
-"""The same of products of a matrix and a spinor, and of loads of such matrices. Of the Brillouin operator, which has
-216, inlining makes processors slower by a factor of 1.7 and compilers by 3.5."""
+MOST_INLINED = {"matrix": 18, "spinor": 64}
+"""Products of a matrix and such a factor in a body that are inlined at most. Inlined matrices are faster on processors,
+slower to compile; of the Brillouin operator, with 216 products of spinors, both are slower, by 1.7 and 3.5."""
 MOST_SPINORS = 4
 """Spinors with spin that are read for one link at most, if all stay in registers."""
 
 
-def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
-    """Whether a body that computes these has so few products of matrices that they are inlined."""
-    products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-    return len(products) <= most
-
-
-def are_transports_inlined(roots: Sequence[Value]) -> bool:
-    """The same of products of a matrix and a spinor, with the loads of matrices away from the site."""
-    products = [v for v in topological(roots) if v.op == "mul" and [a.kind for a in v.args] == ["matrix", "spinor"]]
-    return len(products) <= MOST_TRANSPORTS_INLINED
+def are_inlined(roots: Sequence[Value], right: str = "matrix") -> bool:
+    """Whether a body that computes these has so few products of a matrix and such a factor that they are inlined."""
+    products = [v for v in topological(roots) if v.op == "mul" and [a.kind for a in v.args] == ["matrix", right]]
+    return len(products) <= MOST_INLINED[right]
 
 
 def many_spinors(roots: Sequence[Value]) -> bool:

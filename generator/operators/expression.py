@@ -24,7 +24,7 @@ from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
 from ..lower.reach import reach_of, read_apart
-from ..lower.size import are_inlined, are_transports_inlined, many_spinors
+from ..lower.size import are_inlined, many_spinors
 from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
 from .schedule import Schedule
@@ -357,7 +357,7 @@ class Expression(Operator):
             *(self.sparing, self.schedule.kept, self.flavours),
             colours=spec.colours,
             at_home=self.at_home,
-            transports_inlined=are_transports_inlined(everything),
+            transports_inlined=are_inlined(everything, "spinor"),
         )
         if self.sums:
             statements.add_up([(n, v) for _, n, v in results])

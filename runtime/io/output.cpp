@@ -259,7 +259,6 @@ bool is_there(const Output& output, const std::string& text) {
     throw UsageError(
         fmt::format("{}: exists and holds something else; choose another name or replace it with --overwrite",
                     output.path().string()));
-  output.discard();
   return true;
 }
 
@@ -268,7 +267,7 @@ bool is_there(const Output& output, const std::string& text) {
 void write_text(Output& output, const std::string& text) {
   bool there = false;
   output.communicator().together([&] { there = output.communicator().rank() == 0 && is_there(output, text); });
-  if (output.communicator().largest(there) != 0) return;
+  if (output.communicator().largest(there) != 0) return output.discard();
   output.communicator().together([&] {
     if (output.communicator().rank() != 0) return;
     const int file = output.create();

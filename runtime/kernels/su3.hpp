@@ -207,11 +207,10 @@ struct Invariants {
 /// The anti-Hermitian y with y h + h y = b for a Hermitian h > 0 and an anti-Hermitian b. Between eigenvectors of h it
 /// is b_ij / (h_i + h_j): with m = e1 - h that is (m b m)_ij / (e1 e2 - e3) for i != j; what the diagonal lacks is
 /// m / (2 h) times h^2 b + h b h + b h^2 - e1 (h b + b h) + e2 b, which has the diagonal alone. Compare A. Hoger and
-/// D. E. Carlson, J. Elasticity 14 (1984) 329, where small eigenvalues cancel.
+/// D. E. Carlson, J. Elasticity 14 (1984) 329, where small eigenvalues cancel. \param of those of h
 template <class R>
-QUARKSMITH_INLINE Link<R> half_of_anticommutator(const Link<R>& h, const Link<R>& b) {
+QUARKSMITH_INLINE Link<R> half_of_anticommutator(const Link<R>& h, const Invariants<R>& of, const Link<R>& b) {
   const auto odd = [](const Link<R>& m) { return m - adj(m); };
-  const Invariants<R> of(h);
   const Link<R> hb = h * b, hbh = mirrored<-1>(hb * h), both = of.e1 * odd(hb);
   const Link<R> diagonal = odd(h * hb) + hbh - both + of.e2 * b;
   const R half = broadcast<R>(0.5);
@@ -255,7 +254,7 @@ QUARKSMITH_FUNCTION Link<R> step_to_closest_su3(const Link<R>& u, const Link<R>&
   const Link<R> x = adj(u) * m;
   const Link<R> h = mirrored<1>(half * (x + adj(x)));
   const Invariants<R> of(h);
-  const Link<R> y = half_of_anticommutator(h, x - adj(x));
+  const Link<R> y = half_of_anticommutator(h, of, x - adj(x));
   const R error = determinant(u).im, nu = (error + trace(y).im) * reciprocal(of.e2);
   const Link<R> a = half * (y - times_i(nu * of.adjugate));
   const R size = norm2(a), limit = broadcast<R>(0.25), last = broadcast<R>(last_step);

@@ -169,7 +169,7 @@ QUARKSMITH_FUNCTION Link<R> nearest_unitary_adjoint(const Link<R>& v, const Link
   const R scale = square_root(square_root(norm2(inverse) * reciprocal(norm2(v))));
   const Link<R> w = unitary_part(scale * v + reciprocal(scale) * inverse);
   const Link<R> cw = c * w, h = plus_multiple_of_unit(mirrored<1>(adj(w) * v), damped);
-  return half_of_anticommutator(h, cw - adj(cw)) * adj(w);
+  return half_of_anticommutator(h, Invariants<R>(h), cw - adj(cw)) * adj(w);
 }
 
 /// The matrix A with Re tr(dx c) = Re tr(dv A) for the element x of SU(3) that maximises Re tr(x^+ v): there x^+ v = h
@@ -180,8 +180,8 @@ QUARKSMITH_FUNCTION Link<R> closest_su3_adjoint(const Link<R>& v, const Link<R>&
   const Link<R> x = closest_su3(v), p = adj(x) * v;
   const R half = broadcast<R>(0.5);
   const Link<R> h = mirrored<1>(half * (p + adj(p)));
-  const Link<R> y = half_of_anticommutator(h, traceless_antihermitian(c * x));
   const Invariants<R> of(h);
+  const Link<R> y = half_of_anticommutator(h, of, traceless_antihermitian(c * x));
   const R tau = -trace(y).im * reciprocal(of.e2);  // times i / h, which solves for i times the unit matrix
   const R two = broadcast<R>(2);
   return (two * y + two * times_i(tau * of.adjugate)) * adj(x);

@@ -194,35 +194,13 @@ def test_a_finished_propagator_loses_the_lock_of_a_run_killed_after_it(quarksmit
     assert (tmp_path / "c.json").exists() and not lock.exists()
 
 
-RUN = """
-[configurations]
-files = ["weak:0.3:4,4,4,8:1"]
-[[source]]
-name = "point"
-count = 1
-seed = 7
-[[quark]]
-name = "light"
-action = "wilson"
-mass = 0.5
-[[propagator]]
-name = "l"
-quark = "light"
-source = "point"
-[[correlator]]
-name = "pion"
-kind = "meson"
-quarks = ["l", "l"]
-"""
-
-
 def test_measurements_go_on_where_their_last_files_were_being_written(quarksmith, tmp_path):
-    (tmp_path / "run.toml").write_text(RUN)
+    of_two = (ROOT / "examples" / "measure.toml").read_text()
+    (tmp_path / "run.toml").write_text(of_two.replace(', "weak:0.3:4,4,4,8:2"', ""))
     line = ("measure", "run.toml", "--out", "m.h5", "--json", "m.json")
     (tmp_path / "m.h5.part").write_bytes(b"half of it")
-    assert "m.h5.part: left by a run that was killed" in quarksmith.refuses(
-        *line
-    )  # nothing says that it is of this one
+    message = quarksmith.refuses(*line)  # nothing says that it is of this run
+    assert "m.h5.part: left by a run that was killed" in message
     (tmp_path / "m.h5.part").unlink()
     quarksmith(*line)
     whole = {name: (tmp_path / name).read_bytes() for name in ("m.h5", "m.json")}
