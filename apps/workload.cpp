@@ -71,17 +71,28 @@ const DomainPointer& Fields::domain(int reach) const {
 
 SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, int spins, int reach) const {
   SpinorField field(domain(reach), find_precision(precision), subset, rhs, spins);
-  const BasisInfo& basis = find_basis("degrand_rossi");
-  // Right-hand sides differ where results are compared; on large lattices, which are timed alone, the first is copied.
-  const int distinct = domain_->lattice().sites() <= 1 << 16 ? rhs : 1;
-  HostSpinor psi = psi_;
-  for (int r = 0; r < distinct; ++r) {
-    SpinorField one = field.columns(r, 1);
-    upload(psi, one, basis);
-    std::rotate(psi.site.begin(), psi.site.begin() + 2, psi.site.end());
-  }
-  for (int r = distinct; r < rhs; ++r) field.columns(r, 1).copy_from(field.columns(0, 1));
+  const SpinorField& columns = columns_like(field);
+  for (int r = 0; r < rhs; ++r) field.columns(r, 1).copy_from(columns.columns(r % columns.rhs(), 1));
   return field;
+}
+
+const SpinorField& Fields::columns_like(const SpinorField& field) const {
+  // Right-hand sides differ where results are compared; on large lattices, which are timed alone, the first is copied.
+  const int distinct = domain_->lattice().sites() <= 1 << 16 ? field.rhs() : 1;
+  const auto kind = [](const SpinorField& f) {
+    return std::tuple(&f.domain(), &f.precision(), f.subset(), f.components().spins, f.components().colours);
+  };
+  if (!columns_ || columns_->rhs() != distinct || kind(*columns_) != kind(field)) {
+    columns_.reset();
+    columns_.emplace(field.domain_pointer(), field.precision(), field.subset(), distinct, field.components());
+    HostSpinor psi = psi_;
+    for (int r = 0; r < distinct; ++r) {
+      SpinorField one = columns_->columns(r, 1);
+      upload(psi, one, find_basis("degrand_rossi"));
+      std::rotate(psi.site.begin(), psi.site.begin() + 2, psi.site.end());
+    }
+  }
+  return *columns_;
 }
 
 const LinkField& Fields::keep(std::optional<Links>& kept, std::string_view precision, std::string_view storage,
@@ -104,8 +115,10 @@ const LinkField& Fields::long_links(std::string_view precision, std::string_view
   return keep(long_links_, precision, storage, length, length);
 }
 
-LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) const {
-  return upload(*gauge_, domain_, find_precision(precision), find_storage(storage));
+LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) {
+  LinkField copy(domain_, find_precision(precision), find_storage(storage));
+  copy.copy_from(links(precision, storage));
+  return copy;
 }
 
 const TermField& Fields::term(std::string_view precision, int number) {
@@ -286,10 +299,8 @@ void Workload::prepare_expression() {
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra" || p.kind == "scalars") {  // zeros: SU(3) matrices have no place there
-      const DomainPointer& domain = fields_->domain();
-      const StorageInfo& storage = p.storage(*kernel_);
-      arguments.emplace_back(links_.emplace_back(
-          upload(HostGauge(domain->lattice(), storage.colours), domain, find_precision(links), storage)));
+      links_.emplace_back(fields_->domain(), find_precision(links), p.storage(*kernel_)).fill(0);
+      arguments.emplace_back(links_.back());
     } else {
       arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, p.storage(*kernel_).name)));
     }

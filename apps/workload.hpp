@@ -37,14 +37,15 @@ class Fields {
   /// \param domain,gauge must outlive this.
   Fields(DomainPointer domain, const HostGauge& gauge);
 
-  /// A new field; never zeros. \param reach as of the domain.
+  /// A new field; never zeros. What was made on the host is kept, and copied, until another kind is asked for.
+  /// \param reach as of the domain.
   SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4, int reach = 1) const;
   /// Kept until others are asked for: large lattices fill the memory.
   const LinkField& links(std::string_view precision, std::string_view storage, int reach = 1);
   /// Links of hops over so many sites, kept until others are.
   const LinkField& long_links(std::string_view precision, std::string_view storage, int length);
   /// Links of their own, for kernels that write some.
-  LinkField copy_of_links(std::string_view precision, std::string_view storage) const;
+  LinkField copy_of_links(std::string_view precision, std::string_view storage);
   /// A clover term; number 1 is another one, for kernels that read two.
   const TermField& term(std::string_view precision, int number = 0);
   /// For hops of at most so many sites.
@@ -60,9 +61,11 @@ class Fields {
     int reach;
     LinkField field;
   };
+  const SpinorField& columns_like(const SpinorField& field) const;
   const LinkField& keep(std::optional<Links>& kept, std::string_view precision, std::string_view storage, int reach,
                         int depth);
   std::optional<Links> links_, long_links_;
+  mutable std::optional<SpinorField> columns_;  ///< those that differ of the last kind of spinors
   std::map<std::pair<std::string, int>, TermField> terms_;
 };
 

@@ -36,10 +36,11 @@ try:
     from .schema import actions_table, shown_in
     from .spec import KernelSpec
     from .targets import GPU, HOST, TABLES, TARGETS, target_of_device
+    from .tune.candidates import Chosen, tunable
     from .tune.policies import add_evidence, policy_choices, tuning_of
     from .tune.report import evidence_files, read_evidence, report
-    from .tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
-    from .tune.tuned import FOLDER, contribute, gains, select_devices, write_evidence
+    from .tune.sweep import Candidate, measure, pack, pack_for_build, part_of, seconds_of
+    from .tune.tuned import FOLDER, contribute, digests, gains, select_devices, write_evidence
     from .usage import Parser
 except ModuleNotFoundError as missing:
     sys.exit(f"generator: error: {sys.executable} lacks {missing.name}; after `make setup` use .venv/bin/python")
@@ -155,6 +156,10 @@ def _add_expression_options(sub: argparse.ArgumentParser) -> None:
 
 def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
+    sweep.add_argument(
+        "--stale", action="store_true", help="kernels alone that no device of this target was measured with as they are"
+    )
+    sweep.add_argument("--part", default="1/1", metavar="K/N", help="part K of N of the kernels: sweeps side by side")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
     sweep.add_argument("--budget", default="", help="time for measuring, as 90s, 10m or 1h")
     sweep.add_argument("--within", default="", help="time for the whole sweep: the most important kernels first")
@@ -347,6 +352,9 @@ def _sweep(options: argparse.Namespace) -> int:
     folder = options.collect or options.pack or options.build / "sweep"
     if not options.collect:
         compiled = _pack(profile, folder, options, within)
+        if not compiled:
+            print("nothing to sweep: all these kernels were measured as they are")
+            return 0
         rejected = sum(bool(c.rejected) for c in compiled)
         spent = time.monotonic() - start
         print(f"{len(compiled)} candidates compiled in {spent:.0f} s, {rejected} rejected for spills")
@@ -365,11 +373,15 @@ def _sweep(options: argparse.Namespace) -> int:
 def _pack(profile: Profile, folder: Path, options: argparse.Namespace, within: float) -> list[Candidate]:
     """Compiles the candidates for the device of the sweep."""
     target = target_of_device(options.device)
+    measured = (FOLDER, (options.out or options.build) / "tuned")
+    chosen = Chosen(options.only, digests(target, measured) if options.stale else frozenset(), part_of(options.part))
+    if not tunable(profile, target, chosen):
+        return []
     common = {"quick": options.quick, "lattice": options.lattice, "within": within}
     if target.compiler is None:
-        return pack_for_build(target, profile, folder, options.only, read_build(options.build), **common)
+        return pack_for_build(target, profile, folder, chosen, read_build(options.build), **common)
     architecture = options.arch or target.compiler.architecture
-    return pack(target, target.compiler, profile, folder, options.only, architecture=architecture, **common)
+    return pack(target, target.compiler, profile, folder, chosen, architecture=architecture, **common)
 
 
 if __name__ == "__main__":

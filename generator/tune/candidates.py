@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..emit.render import body_path, exists_on, render_body, render_group
 from ..errors import SpecError
@@ -48,20 +48,42 @@ def digest(spec: KernelSpec, target: Target) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
-def tunable(profile: Profile, only: Sequence[str], target: Target) -> list[KernelSpec]:
-    """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
-    chosen = [
+@dataclass(frozen=True)
+class Chosen:
+    """Which kernels of a profile a sweep works on.
+
+    Attributes:
+        only: those with one of these texts in their name; empty for all.
+        known: digests that need no sweep.
+        part: number and count of equal parts, of which this is one: for sweeps side by side.
+    """
+
+    only: Sequence[str] = ()
+    known: frozenset[str] = frozenset()
+    part: tuple[int, int] = (1, 1)
+
+
+def tunable(profile: Profile, target: Target, chosen: Chosen) -> list[KernelSpec]:
+    """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike.
+
+    Raises:
+        SpecError: no name is as asked for.
+    """
+    named = [
         s
         for s in profile.kernels
         if s.operator.family in ("hopping", "update", "slices", "expression")
         and not s.dagger
         and s.colours == COLOURS
         and exists_on(s, target)
-        and (not only or any(o in s.name for o in only))
+        and (not chosen.only or any(o in s.name for o in chosen.only))
     ]
-    if not chosen:
-        raise SpecError(f"no kernel of profile {profile.name} that can be tuned has {' or '.join(only)} in its name")
-    return chosen
+    if not named:
+        raise SpecError(
+            f"no kernel of profile {profile.name} that can be tuned has {' or '.join(chosen.only)} in its name"
+        )
+    number, parts = chosen.part
+    return [s for s in named if not chosen.known or digest(s, target) not in chosen.known][number - 1 :: parts]
 
 
 def candidates(spec: KernelSpec, target: Target, *, quick: bool) -> list[KernelSpec]:

@@ -26,7 +26,7 @@ from ..folders import ROOT
 from ..profile import Profile
 from ..spec import KernelSpec
 from ..targets import Compiler, Size, Target
-from .candidates import candidates, digest, tunable
+from .candidates import Chosen, candidates, digest, tunable
 from .evidence import check_candidate, read_field, read_lines
 from .plan import COMPILE_SHARE, plan
 
@@ -64,7 +64,7 @@ def pack_for_build(
     target: Target,
     profile: Profile,
     folder: Path,
-    only: Sequence[str],
+    chosen: Chosen,
     build: Build,
     *,
     quick: bool,
@@ -81,9 +81,11 @@ def pack_for_build(
     """
     sizes = on_lattice(target.sizes, lattice)
     host = replace(build, folder=folder, tables=tuple(target.tables))
-    bases = {spec.name: spec for spec in tunable(profile, only, target)}
+    bases = {spec.name: spec for spec in tunable(profile, target, chosen)}
     groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
+    if not groups and chosen.known:
+        return []
     if not groups:
         raise SpecError(f"none of these kernels has more than one shape on target {target.name}")
     planned = plan(groups, bases, target, 1 if quick else len(sizes), within)
@@ -108,7 +110,7 @@ def pack(
     compiler: Compiler,
     profile: Profile,
     folder: Path,
-    only: Sequence[str],
+    chosen: Chosen,
     *,
     quick: bool,
     architecture: str,
@@ -122,7 +124,7 @@ def pack(
         OSError: the folder cannot be written.
     """
     sizes = on_lattice(target.sizes, lattice)
-    bases = {spec.name: spec for spec in tunable(profile, only, target)}
+    bases = {spec.name: spec for spec in tunable(profile, target, chosen)}
     groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     if shutil.which(compiler.program) is None or shutil.which("g++") is None:
         raise CompileError(f"a sweep for {target.name} compiles kernels: {compiler.program} and g++ must be on PATH")
@@ -275,6 +277,18 @@ def seconds_of(text: str, option: str = "--budget") -> float:
     if not found:
         raise SpecError(f"{option} {text}: use a number of seconds, or 10m, or 1h")
     return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """`2/4` as numbers.
+
+    Raises:
+        SpecError: it is no part of a whole.
+    """
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if not found or int(found[1]) > int(found[2]):
+        raise SpecError(f"--part {text}: use 1/4 to 4/4 for a quarter of the kernels")
+    return int(found[1]), int(found[2])
 
 
 def measure(folder: Path, program: Path, device: str, budget: float = 0) -> None:

@@ -169,6 +169,12 @@ def _read(folder: Path) -> tuple[tuple[str, str, Target, dict[str, Any]], ...]:
     return tuple(found)
 
 
+def digests(target: Target, folders: tuple[Path, ...] = (FOLDER,)) -> frozenset[str]:
+    """Of the kernels that some device of a target was measured with."""
+    found = itertools.chain.from_iterable(map(_read, folders))
+    return frozenset(str(e.get("digest")) for _, _, t, kernels in found if t is target for e in kernels.values())
+
+
 def architectures(folders: tuple[Path, ...] = (FOLDER,)) -> dict[str, str]:
     """By device that was measured: what its kernels were compiled for, as the device says; empty of CPUs."""
     return {device: architecture for folder in folders for device, architecture, _, _ in _read(folder)}

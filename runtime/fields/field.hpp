@@ -250,6 +250,8 @@ class LinkField {
   void changed();
   /// Sets every byte.
   void fill(int byte);
+  /// \throws UsageError the kinds differ.
+  void copy_from(const LinkField& other);
 
  private:
   friend class BorderedPart;

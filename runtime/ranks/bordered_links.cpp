@@ -91,6 +91,17 @@ void LinkField::fill(int byte) {
   changed();
 }
 
+void LinkField::copy_from(const LinkField& other) {
+  if (precision_ != other.precision_ || storage_ != other.storage_ || lanes_ != other.lanes_ || depth_ != other.depth_ ||
+      domain_->lattice().extents != other.domain_->lattice().extents)
+    throw UsageError("copy between link fields of different kinds");
+  stand_alone();
+  other.stand_alone();
+  domain_->device().copy(data_.data(), other.data_.data(), data_.bytes());
+  scale_ = other.scale_;
+  changed();
+}
+
 void LinkField::changed() {
   away_ = nullptr;
   ghosts_are_old_ = true;

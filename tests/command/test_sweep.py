@@ -19,7 +19,7 @@ from generator.errors import SpecError
 from generator.profile import load_profile
 from generator.targets import GPU, HOST
 from generator.tune import sweep
-from generator.tune.candidates import digest
+from generator.tune.candidates import Chosen, digest
 from generator.tune.tuned import Choice, choices, write_evidence
 
 NAME = "laplace4_double_r18_n1"
@@ -116,10 +116,10 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     monkeypatch.setattr(sweep, "compile_module", compiled)
     monkeypatch.setattr("generator.tune.plan.processors", lambda: 2)
     build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
-    everything = len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True))
+    everything = len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, Chosen(), build, quick=True))
     assert f"{everything} candidates, 2 processor(s): about" in capsys.readouterr().out
     made.clear()
-    few = sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True, within=60)
+    few = sweep.pack_for_build(HOST, load_profile("default"), tmp_path, Chosen(), build, quick=True, within=60)
     out = capsys.readouterr().out
     assert 0 < len(few) < everything / 4 and "more for lack of time" in out and set(made) == {"wilson"}
     assert few[0].base == "wilson_double_r12_nr_n1"
@@ -128,7 +128,7 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     # A machine that is slower than estimated: compiling ends when its share is spent.
     ticks = iter(range(0, 100000, 20))
     monkeypatch.setattr(sweep.time, "monotonic", lambda: next(ticks))
-    assert len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True, within=60)) < len(
+    assert len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, Chosen(), build, quick=True, within=60)) < len(
         few
     )
     assert "longer than estimated" in capsys.readouterr().out
@@ -233,10 +233,10 @@ def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, mon
     assert {e["kernel"]: e["status"] for e in lines if e["status"] != "started"} == expected
 
 
-def evidence(tmp_path, entry) -> tuple:
+def evidence(tmp_path, entry, target="cuda") -> tuple:
     folder = tmp_path / "tuned"
-    folder.mkdir()
-    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "target": "cuda", "kernels": entry}))
+    folder.mkdir(parents=True)
+    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "target": target, "kernels": entry}))
     return (folder,)
 
 
@@ -280,6 +280,18 @@ def test_evidence_outlives_what_leaves_the_kernel_as_it_is(monkeypatch):
     assert digest(spec, GPU) == before
     monkeypatch.setattr("generator.tune.candidates.render_group", lambda *given: render_group(*given) + "\n// and more")
     assert digest(spec, GPU) != before
+
+
+def test_what_was_measured_as_it_is_needs_no_further_sweep(monkeypatch, tmp_path, capsys):
+    spec = load_profile("default").find(NAME)
+    arguments = ["sweep", "--stale", "--only", NAME, "--pack", str(tmp_path / "p"), "--device", "cpu", "--build"]
+    measured = {"digest": digest(spec, HOST), "classes": {"small": [row(10.0, ("rows",), 0, 0)]}}
+    for known, done in ((measured, True), (measured | {"digest": "0" * 12}, False)):
+        (folder,) = evidence(tmp_path / str(done), {NAME: known}, HOST.name)
+        monkeypatch.setattr("generator.__main__.FOLDER", folder)
+        assert main([*arguments, str(BUILD)]) == 0
+        assert ("nothing to sweep" in capsys.readouterr().out) is done
+        assert (tmp_path / "p").exists() is not done
 
 
 def test_damaged_evidence_is_refused(tmp_path):

@@ -3,13 +3,14 @@
 import pytest
 
 from generator.emit.render import render_group
+from generator.errors import SpecError
 from generator.folders import ROOT
 from generator.launch import REGISTER_TILE
 from generator.profile import load_profile
 from generator.shapes import groups
 from generator.targets import GPU, HOST, TARGETS
-from generator.tune.candidates import candidates, tunable
-from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report
+from generator.tune.candidates import Chosen, candidates, digest, tunable
+from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report, part_of
 
 PROFILE = load_profile("default")
 FORCES = [
@@ -21,7 +22,7 @@ FORCES = [
 
 
 def test_expressions_are_swept():
-    assert {spec.name for spec in tunable(PROFILE, FORCES, GPU)} == set(FORCES)
+    assert {spec.name for spec in tunable(PROFILE, GPU, Chosen(FORCES))} == set(FORCES)
 
 
 @pytest.mark.parametrize("name", FORCES)
@@ -45,7 +46,24 @@ def test_a_quick_sweep_has_launches_alone_and_processors_nothing_to_compare():
 def test_kernels_of_other_colours_are_not_swept():
     """Candidates are compared on links of three colours; a sweep of the whole profile must not end at others."""
     assert any(s.colours != 3 for s in PROFILE.kernels)
-    assert {s.colours for s in tunable(PROFILE, (), GPU)} == {3}
+    assert {s.colours for s in tunable(PROFILE, GPU, Chosen())} == {3}
+
+
+def test_parts_have_every_kernel_once_and_what_is_known_is_left_out():
+    every = tunable(PROFILE, GPU, Chosen())
+    parts = [tunable(PROFILE, GPU, Chosen(part=(k, 3))) for k in (1, 2, 3)]
+    assert sorted(s.name for part in parts for s in part) == sorted(s.name for s in every)
+    known = frozenset(digest(s, GPU) for s in every[::2])
+    left = tunable(PROFILE, GPU, Chosen(known=known))
+    assert left and not known & {digest(s, GPU) for s in left} and len(left) <= len(every[1::2])
+    assert not tunable(PROFILE, GPU, Chosen(known=frozenset(digest(s, GPU) for s in every)))
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "1/x"])
+def test_what_is_no_part_is_refused(text):
+    assert part_of("2/3") == (2, 3)
+    with pytest.raises(SpecError, match="--part"):
+        part_of(text)
 
 
 def test_tiles_that_share_links_in_registers_have_no_form_in_shared_memory():
