@@ -51,7 +51,7 @@ void Measured::read(const std::filesystem::path& file) {
       }
       return;
     }
-    if (j.at("links") != links_) return;
+    if (j.at("links") != links_ || j.value("operator", "wilson") != "wilson") return;
     const Coordinates grid = j.at("grid").get<Coordinates>();
     const double parts = grid[0] * grid[1] * grid[2] * grid[3];
     for (const nlohmann::json& row : j.at("rows")) {

@@ -15,7 +15,7 @@ namespace {
 
 struct ScalingOptions {
   CommonOptions common;
-  std::string lattice = "32,32,32,64", precisions = "double,single,half", batches = "1", links = "12";
+  std::string lattice = "32,32,32,64", precisions = "double,single,half", batches = "1", links = "12", hop = "wilson";
   double seconds = 0.2;
   bool local = false, parts = false;
 };
@@ -75,20 +75,22 @@ class Scaling {
                     1e6 * t.seconds, 1e6 * t.kernel));
   }
 
+  /// The hopping term whose name begins as asked for.
+  const Kernel& hop_in(const std::string& precision) const {
+    const std::string links = "r" + o_.links, begin = o_.hop + "_" + precision + "_" + links;
+    for (const Kernel& k : domain_->device().kernels())
+      if (k.family == "hopping" && k.tile == 1 && (k.name == begin + "_nr_n1" || k.name == begin + "_n1")) return k;
+    throw UsageError(fmt::format("--operator {}: this build has no hopping term {}_n1 or {}_nr_n1; `quarksmith list` "
+                                 "shows those that it has",
+                                 o_.hop, begin, begin));
+  }
+
   void measure(const std::string& precision_name, int rhs) {
-    const PrecisionInfo& precision = find_precision(precision_name);
-    const Kernel& kernel = find(
-        domain_->device().kernels(),
-        {.operation = "wilson", .precision = precision_name, .links = "r" + o_.links, .basis = "non_relativistic"});
-    const Fields fields(domain_, gauge_);
-    const LinkField links = upload(gauge_, domain_, find_precision(precision.links), find_storage("r" + o_.links));
-    const SpinorField in = fields.spinor(precision_name, Subset::odd, rhs);
-    const SpinorField out = fields.spinor(precision_name, Subset::even, rhs);
-    Arguments a = arguments_for(*domain_, in.lanes(), rhs);
-    a.links = links.operand();
-    a.hops = hops_of(domain_->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
-    a.in = in.operand(Parity::odd);
-    a.out = out.operand(Parity::even);
+    const Kernel& kernel = hop_in(precision_name);
+    Fields fields(domain_, gauge_);
+    const Workload work(kernel, fields, rhs, false);
+    const HoppingLinks links = fields.links_of(kernel);
+    const Arguments a = work.hop();
     const bool gpu = domain_->device().asynchronous();
     // Each rank on its part as if there were no others, all at the same time.
     report(kernel, "alone", rhs, time_of([&] { domain_->device().run(kernel, a); }, gpu), {});
@@ -144,6 +146,7 @@ class Scaling {
                                 {"half_sites", lattice.half_sites()},
                                 {"grid", lattice.grid()},
                                 {"lattice", lattice.global_extent()},
+                                {"operator", o_.hop},
                                 {"links", o_.links}};
     for (const TimedExchange& r : rows_) {
       j["rows"].push_back({{"precision", r.precision},
@@ -177,7 +180,9 @@ void add_scaling(CLI::App& app, int& status) {
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T of the whole lattice")->capture_default_str();
   c->add_flag("--local", o->local, "--lattice gives the extents of each rank's part");
   c->add_option("--precision", o->precisions, "separated by commas")->capture_default_str();
-  c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t")->capture_default_str();
+  c->add_option("--operator", o->hop, "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered")
+      ->capture_default_str();
+  c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t, 13")->capture_default_str();
   c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();
   c->add_option("--seconds", o->seconds, "time spent on each")->capture_default_str();
   c->add_flag("--parts", o->parts, "also time packing, interior and boundary alone");

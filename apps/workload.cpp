@@ -115,6 +115,13 @@ const LinkField& Fields::long_links(std::string_view precision, std::string_view
   return keep(long_links_, precision, storage, length, length);
 }
 
+HoppingLinks Fields::links_of(const Kernel& kernel) {
+  const std::string_view precision = find_precision(kernel.precision).links;
+  if (kernel.reach == 1) return links(precision, kernel.links);
+  return {links(precision, full_storage(kernel.colours).name, kernel.reach),
+          long_links(precision, kernel.links, kernel.reach)};
+}
+
 LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) {
   LinkField copy(domain_, find_precision(precision), find_storage(storage));
   copy.copy_from(links(precision, storage));
@@ -183,16 +190,13 @@ void Workload::make_buffers(Subset from, bool rotate) {
 
 void Workload::prepare_hopping(bool rotate) {
   make_buffers(Subset::odd, rotate);
-  const PrecisionInfo& precision = find_precision(kernel_->precision);
-  give_terms(precision.links);
-  const bool two = kernel_->reach > 1;
-  arguments_.links =
-      fields_->links(precision.links, two ? full_storage(kernel_->colours).name : kernel_->links, kernel_->reach)
-          .operand();
+  give_terms(find_precision(kernel_->precision).links);
+  const HoppingLinks links = fields_->links_of(*kernel_);
+  arguments_.links = links.links->operand();
   arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
-  if (!two) return;
+  if (links.long_links == nullptr) return;
   constexpr double naik = -1.0 / 24;
-  arguments_.long_links = fields_->long_links(precision.links, kernel_->links, kernel_->reach).operand();
+  arguments_.long_links = links.long_links->operand();
   arguments_.long_hops = hops_of(fields_->domain()->lattice(), {naik, naik, naik, naik}, {1, 1, 1, -1});
 }
 
@@ -326,6 +330,13 @@ void Workload::launch(const Kernel& kernel, int call) {
     arguments_.out = out_[buffer].operand(Parity::even);
   }
   fields_->domain()->device().run(kernel, arguments_);
+}
+
+Arguments Workload::hop() const {
+  Arguments a = arguments_;
+  a.in = in_[0].operand(Parity::odd);
+  a.out = out_[0].operand(Parity::even);
+  return a;
 }
 
 int Workload::whole_rounds(int calls) const { return (calls + round_ - 1) / round_ * round_; }

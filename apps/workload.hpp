@@ -10,6 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/site_sums.hpp"
+#include "runtime/ranks/halo.hpp"
 
 namespace quarksmith::apps {
 
@@ -44,6 +45,8 @@ class Fields {
   const LinkField& links(std::string_view precision, std::string_view storage, int reach = 1);
   /// Links of hops over so many sites, kept until others are.
   const LinkField& long_links(std::string_view precision, std::string_view storage, int length);
+  /// Those of a hopping term, of its long hops too.
+  HoppingLinks links_of(const Kernel& kernel);
   /// Links of their own, for kernels that write some.
   LinkField copy_of_links(std::string_view precision, std::string_view storage);
   /// A clover term; number 1 is another one, for kernels that read two.
@@ -77,6 +80,8 @@ class Workload {
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
   int rhs() const { return rhs_; }
+  /// A hop from odd to even sites.
+  Arguments hop() const;
   /// Starts the kernel, or a variant of it, on the buffers of launch number `call`, along directions that change.
   void launch(const Kernel& kernel, int call);
   /// So many launches, and those that complete a round of the directions: samples of others do not compare.

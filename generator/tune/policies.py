@@ -14,7 +14,7 @@ from ..emit.render import Tuning, slug
 from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..spec import KernelSpec
-from .evidence import CASE, DEVICE, Field, check_device, read_field
+from .evidence import CASE, DEVICE, WORD, Field, check_device, read_field
 from .tuned import FOLDER, architectures, choices
 
 POLICIES = ("first", "overlap", "staged", "peer", "fused")
@@ -68,6 +68,8 @@ def add_evidence(results: Sequence[Path], out: Path) -> Path:
 def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
     """Adds the times of one file to `cases`; returns its device."""
     grid = "x".join(str(n.integer(1)) for n in data["grid"].each())
+    if data.has("operator") and data["operator"].text(WORD) != "wilson":
+        raise data["operator"].refuse("wilson: policies are chosen by its hops")
     case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}"
     for row in data["rows"].each():
         if row["policy"].text() in POLICIES:

@@ -238,3 +238,18 @@ def test_bytes_are_those_that_ranks_send(mpirun, quarksmith, grid):  # noqa: F81
     for row in rows:
         sent = {r["bytes_sent"] for r in measured if r["precision"] == row["precision"] and r["policy"] != "alone"}
         assert sent == {row["bytes_sent"]}
+
+
+def test_other_hops_are_timed_but_are_no_measurements_of_the_model(mpirun, quarksmith):  # noqa: F811
+    line = ("--lattice", "8,8,8,8", "--grid", "1,1,1,2")
+    sent = {}
+    for hop, links in (("wilson", "12"), ("wilson_tinv", "12"), ("improved_staggered", "13")):
+        common = ("--device", "cpu", "--precision", "double", "--seconds", "0.01", "--json", f"{hop}.json")
+        mpirun(2, "scaling", *line, "--operator", hop, "--reconstruct", links, *common)
+        data = json.loads((mpirun.folder / f"{hop}.json").read_text())
+        assert data["operator"] == hop and all(r["gflops"] > 0 for r in data["rows"])
+        sent[hop] = {r["bytes_sent"] for r in data["rows"] if r["policy"] != "alone"}
+    assert sent["wilson"] == sent["wilson_tinv"] != sent["improved_staggered"]
+    refused = quarksmith.refuses("model", *line, "--measured", "wilson_tinv.json", "--link", "10,1", "--target", "cpu")
+    assert "nothing was measured" in refused
+    assert "--operator wilson_t" in quarksmith.refuses("scaling", "--operator", "wilson_t", "--device", "cpu")

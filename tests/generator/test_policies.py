@@ -49,6 +49,10 @@ def test_results_of_two_devices_and_foreign_files_are_refused(tmp_path):
     foreign.write_text("{}")
     with pytest.raises(SpecError, match="no result of `quarksmith scaling"):
         add_evidence([foreign], tmp_path)
+    other = json.loads(one.read_text()) | {"operator": "wilson_tinv"}
+    one.write_text(json.dumps(other))
+    with pytest.raises(SpecError, match="wilson: policies"):
+        add_evidence([one], tmp_path)
 
 
 def test_the_command_tells_what_it_chose(tmp_path, capsys):
