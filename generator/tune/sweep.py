@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ from ..spec import KernelSpec
 from ..targets import Compiler, Size, Target
 from .candidates import Chosen, candidates, digest, tunable
 from .evidence import check_candidate, read_field, read_lines
-from .plan import COMPILE_SHARE, plan
+from .plan import COMPILE_SHARE, plan, processors
 
 SPILL_LIMIT = 64
 """Bytes of spilled registers, more than the least of all candidates of a kernel, beyond which one is not measured."""
@@ -144,7 +143,7 @@ def pack(
         bar.step(item[0])
         return done
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(processors()) as pool:
         for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
             compiled += part
     kept = [c for c in _distinct(compiled) if not c.rejected]
