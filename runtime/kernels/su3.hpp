@@ -129,7 +129,8 @@ QUARKSMITH_FUNCTION Link<double, N> closest_su3_of(const Link<double, N>& m) {
   auto start = rows(m);
   reunitarise(start);
   Link<double, N> u = matrix(start);
-  if (!(norm2(u) < 2 * N)) u = unit_matrix<double, N>();  // rows that depend on each other
+  // Rows that depend on each other end as zeros, noise, or what is not finite.
+  if (!(absolute(norm2(u) - N) < 1e-6)) u = unit_matrix<double, N>();
   const Link<double, N> to = adj(m);
   const Arguments none{};
   Random unused(none.random, 0);
