@@ -299,7 +299,8 @@ void Workload::prepare_expression() {
       arguments.emplace_back(GammaProduct{15});
     } else if (p.is_propagator()) {
       arguments.emplace_back(
-          in_.emplace_back(fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins)));
+          in_.emplace_back(fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins,
+                                           kernel_->reach)));
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra" || p.kind == "scalars") {  // zeros: SU(3) matrices have no place there
@@ -348,11 +349,12 @@ Workload::Result Workload::result_of_expression(const Kernel& kernel) {
     result.sums = sums_->totals();
     return result;
   }
-  for (SpinorField& f : in_) f.copy_from(fresh(Subset::full));
+  for (SpinorField& f : in_)
+    f.copy_from(fields_->spinor(kernel_->precision, Subset::full, f.rhs(), f.components().spins, kernel_->reach));
   for (const std::size_t n : written_) links_[n].fill(0x3c);  // a number: what another kernel has left proves nothing
   launch(kernel, 0);
   for (const SpinorField& f : in_)
-    for (int r = 0; r < rhs_; ++r)
+    for (int r = 0; r < f.rhs(); ++r)
       download(f, result.fields.emplace_back(f.domain().lattice()), find_basis("degrand_rossi"), r);
   for (const LinkField& f : links_) {
     const HostGauge u = download(f);
