@@ -15,10 +15,17 @@ from .errors import SpecError
 
 @dataclass(frozen=True)
 class Size:
-    """A class of launches (runtime/tuning.hpp) and the launch that stands for it."""
+    """A class of launches (runtime/tuning.hpp) and the launch that stands for it.
+
+    Attributes:
+        lattice: its extents.
+        rhs: right-hand sides.
+        gain: fraction by which a further variant must be faster here, since each costs text and compilation.
+    """
 
     lattice: tuple[int, int, int, int]
     rhs: int = 1
+    gain: float = 0.03
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,7 @@ GPU_SIZES = {
     "large": Size((32, 32, 32, 64)),
     "batch": Size((32, 32, 32, 64), 12),
     "small": Size((16, 16, 16, 16)),
-    "tiny": Size((8, 8, 8, 8)),
+    "tiny": Size((8, 8, 8, 8), gain=0.2),  # launches of 2 to 5 us: starting them takes as long
 }
 
 TARGETS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..folders import ROOT
 from ..profile import Profile
 from ..shapes import SHAPES
 from ..spec import KernelSpec
-from ..targets import Target
+from ..targets import Size, Target
 from .candidates import digest
 from .evidence import (
     COLUMNS,
@@ -37,8 +37,6 @@ from .sweep import collect
 FOLDER = ROOT / "generated" / "tuned"
 KEPT = 20
 """Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
-LEAST_GAIN = 0.03
-"""A further variant must be faster by this fraction: each costs text and compilation."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +247,7 @@ def gains(folder: Path, profile: Profile) -> str:
 def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target: Target) -> dict[str, KernelSpec]:
     """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
 
-    The first of these that loses less than LEAST_GAIN. Rows of shapes that no longer exist are passed over.
+    The first of these that loses less than what a variant must gain. Rows of shapes that no longer exist are passed over.
     """
     times: dict[str, dict[KernelSpec, float]] = {}
     for size, rows in classes.items():
@@ -257,17 +255,20 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target:
         if good and size in target.sizes:
             times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
     alone = {size: t for size, t in times.items() if target.sizes[size].rhs == 1}
-    return _compromise(spec, alone) | _compromise(spec, {size: t for size, t in times.items() if size not in alone})
+    batches = {size: t for size, t in times.items() if size not in alone}
+    return _compromise(spec, alone, target.sizes) | _compromise(spec, batches, target.sizes)
 
 
-def _compromise(spec: KernelSpec, times: dict[str, dict[KernelSpec, float]]) -> dict[str, KernelSpec]:
+def _compromise(
+    spec: KernelSpec, times: dict[str, dict[KernelSpec, float]], sizes: Mapping[str, Size]
+) -> dict[str, KernelSpec]:
     """Few kernels of which one is nearly the fastest in each class: first `spec`, then what serves most classes."""
-    limit = {size: (1 + LEAST_GAIN) * min(t.values()) for size, t in times.items()}
+    limit = {size: (1 + sizes[size].gain) * min(t.values()) for size, t in times.items()}
     found: dict[str, KernelSpec] = {}
     left = list(times)
     while left:
         served = {k: [s for s in left if times[s].get(k, 1e30) <= limit[s]] for s in left for k in times[s]}
-        loss = {k: max((times[s][k] / limit[s] for s in sizes), default=1e30) for k, sizes in served.items()}
+        loss = {k: max((times[s][k] / limit[s] for s in some), default=1e30) for k, some in served.items()}
         best = spec if served.get(spec) else min(served, key=lambda k: (-len(served[k]), loss[k], k.name))
         found |= dict.fromkeys(served[best], best)
         left = [s for s in left if s not in found]
