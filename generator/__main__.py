@@ -71,7 +71,7 @@ def _parser() -> Parser:
 
     def command(name: str, run: object, help_text: str) -> Parser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
-        sub.add_argument("--profile", default="default", help="name or .toml file (default: default)")
+        sub.add_argument("--profile", default="default", help="name or .toml file (default: default; of export and kernel full, of report all)")
         sub.set_defaults(run=run)
         return sub
 
@@ -106,7 +106,7 @@ def _parser() -> Parser:
 def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> None:
     """What measures kernels, and keeps and reports results."""
     summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
-    summary.set_defaults(profile="full")
+    summary.set_defaults(profile="")
     summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
     summary.add_argument("--samples", type=Path, metavar="DIR", help="a packed folder with all its results instead")
     summary.add_argument(
@@ -339,7 +339,8 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    kernels = load_profile(options.profile).kernels
+    every = [options.profile] if options.profile else ["full", "wide"]  # which have all kernels between them
+    kernels = [spec for name in every for spec in load_profile(name).kernels]
     for path in [options.samples] if options.samples else evidence_files(options.device):
         print(report(read_evidence(path, kernels), 1e9 * options.copy))
     return 0
