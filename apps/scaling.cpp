@@ -80,9 +80,10 @@ class Scaling {
     const std::string links = "r" + o_.links, begin = o_.hop + "_" + precision + "_" + links;
     for (const Kernel& k : domain_->device().kernels())
       if (k.family == "hopping" && k.tile == 1 && (k.name == begin + "_nr_n1" || k.name == begin + "_n1")) return k;
-    throw UsageError(fmt::format("--operator {}: this build has no hopping term {}_n1 or {}_nr_n1; `quarksmith list` "
-                                 "shows those that it has",
-                                 o_.hop, begin, begin));
+    throw UsageError(
+        fmt::format("--operator {}: this build has no hopping term {}_n1 or {}_nr_n1; `quarksmith list` "
+                    "shows those that it has",
+                    o_.hop, begin, begin));
   }
 
   void measure(const std::string& precision_name, int rhs) {
@@ -180,7 +181,8 @@ void add_scaling(CLI::App& app, int& status) {
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T of the whole lattice")->capture_default_str();
   c->add_flag("--local", o->local, "--lattice gives the extents of each rank's part");
   c->add_option("--precision", o->precisions, "separated by commas")->capture_default_str();
-  c->add_option("--operator", o->hop, "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered")
+  c->add_option("--operator", o->hop,
+                "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered")
       ->capture_default_str();
   c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t, 13")->capture_default_str();
   c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();

@@ -203,9 +203,8 @@ void Workload::prepare_expression() {
     } else if (p.is_gamma()) {
       arguments.emplace_back(GammaProduct{15});
     } else if (p.is_propagator()) {
-      arguments.emplace_back(
-          in_.emplace_back(fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins,
-                                           kernel_->reach)));
+      arguments.emplace_back(in_.emplace_back(
+          fields_->spinor(kernel_->precision, Subset::full, 3 * kernel_->spins, kernel_->spins, kernel_->reach)));
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra" || p.kind == "scalars") {  // zeros: SU(3) matrices have no place there

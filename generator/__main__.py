@@ -71,7 +71,11 @@ def _parser() -> Parser:
 
     def command(name: str, run: object, help_text: str) -> Parser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
-        sub.add_argument("--profile", default="default", help="name or .toml file (default: default; of export and kernel full, of report all)")
+        sub.add_argument(
+            "--profile",
+            default="default",
+            help="name or .toml file (default: default; of export and kernel full, of report all)",
+        )
         sub.set_defaults(run=run)
         return sub
 

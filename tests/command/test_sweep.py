@@ -128,9 +128,9 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     # A machine that is slower than estimated: compiling ends when its share is spent.
     ticks = iter(range(0, 100000, 20))
     monkeypatch.setattr(sweep.time, "monotonic", lambda: next(ticks))
-    assert len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, Chosen(), build, quick=True, within=60)) < len(
-        few
-    )
+    assert len(
+        sweep.pack_for_build(HOST, load_profile("default"), tmp_path, Chosen(), build, quick=True, within=60)
+    ) < len(few)
     assert "longer than estimated" in capsys.readouterr().out
 
 
