@@ -247,7 +247,7 @@ def gains(folder: Path, profile: Profile) -> str:
 def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target: Target) -> dict[str, KernelSpec]:
     """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
 
-    The first of these that loses less than what a variant must gain. Rows of shapes that no longer exist are passed over.
+    The first of these that loses less than a variant must gain. Rows of shapes that no longer exist are passed over.
     """
     times: dict[str, dict[KernelSpec, float]] = {}
     for size, rows in classes.items():
