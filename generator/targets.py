@@ -170,7 +170,7 @@ TARGETS = {
             export_lattice="32,32,32,32",
             kernel_seconds=0.35,
             compile_seconds=3.0,
-            measure_seconds=0.15,
+            measure_seconds=0.05,
             sizes=GPU_SIZES,
         ),
         Target(
