@@ -103,13 +103,34 @@ bool rename_to_new(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+namespace {
+
+constexpr int lock_access = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+/// Makes a lock that has its owner's text and is locked when it gets its name: a run that is killed meanwhile leaves no
+/// empty file, which could be anybody's. Where the file system or /proc cannot do that, an empty one.
+/// \return -1 with errno if there is a file of that name, or none can be made.
+int make_lock(const fs::path& file) {
+  const int made = open(folder_of(file).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (made >= 0) {
+    const std::string owner = owner_text(), self = fmt::format("/proc/self/fd/{}", made);
+    const auto size = static_cast<ssize_t>(owner.size());
+    if (flock(made, LOCK_EX | LOCK_NB) == 0 && pwrite(made, owner.data(), owner.size(), 0) == size) {
+      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) return made;
+    }
+    close(made);
+  }
+  return open(file.c_str(), lock_access | O_CREAT | O_EXCL, 0666);
+}
+
+}  // namespace
+
 PathLock::PathLock(const fs::path& path) : file_(path.string() + ".lock") {
   for (int patience = 50;;) {
-    const int common = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    descriptor_ = open(file_.c_str(), common | O_CREAT | O_EXCL, 0666);
+    descriptor_ = make_lock(file_);
     const bool made = descriptor_ >= 0;
     if (!made && errno == EEXIST) {
-      descriptor_ = open(file_.c_str(), common);
+      descriptor_ = open(file_.c_str(), lock_access);
       if (descriptor_ < 0 && errno == ENOENT) continue;  // removed just now
     }
     if (descriptor_ < 0) cannot(path, "create " + file_.string(), std::strerror(errno));
