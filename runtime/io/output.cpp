@@ -101,10 +101,6 @@ bool rename_to_new(const fs::path& from, const fs::path& to) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int lock_access = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 /// Makes a lock that has its owner's text and is locked when it gets its name: a run that is killed meanwhile leaves no

@@ -1,5 +1,6 @@
 """No file is lost: existing ones are kept unless --overwrite, and no two runs write the same."""
 
+import contextlib
 import fcntl
 import gzip
 import json
@@ -120,6 +121,22 @@ def test_a_name_in_use_is_refused_with_its_owner(quarksmith, configuration):
         assert "o.nersc: in use by another run (host h, process 17)" in message
         assert lock.exists()
     quarksmith("convert", configuration, "o.nersc")
+
+
+def test_a_lock_is_never_without_its_owner(quarksmith, configuration, tmp_path):
+    """One that a run killed in between has left would be anybody's empty file, and its name of no further use."""
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        pytest.skip("this file system has no files without a name")
+    line = [BUILD / "bin" / "quarksmith", "convert", configuration, "o.nersc", "--overwrite"]
+    sizes = set()
+    for _ in range(10):
+        run = subprocess.Popen(line, cwd=quarksmith.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while run.poll() is None:
+            with contextlib.suppress(OSError):
+                sizes.add((quarksmith.folder / "o.nersc.lock").stat().st_size)
+    assert sizes and min(sizes) > 0
 
 
 def test_two_runs_on_one_propagator(quarksmith, tmp_path):
