@@ -77,13 +77,19 @@ class Scaling {
 
   /// The hopping term whose name begins as asked for.
   const Kernel& hop_in(const std::string& precision) const {
-    const std::string links = "r" + o_.links, begin = o_.hop + "_" + precision + "_" + links;
-    for (const Kernel& k : domain_->device().kernels())
-      if (k.family == "hopping" && k.tile == 1 && (k.name == begin + "_nr_n1" || k.name == begin + "_n1")) return k;
-    throw UsageError(
-        fmt::format("--operator {}: this build has no hopping term {}_n1 or {}_nr_n1; `quarksmith list` "
-                    "shows those that it has",
-                    o_.hop, begin, begin));
+    const auto kernels = domain_->device().kernels();
+    for (const Kernel& k : kernels)
+      if (k.family == "hopping" && k.name.starts_with(fmt::format("{}_{}_{}_", o_.hop, k.precision, k.links)) &&
+          (k.basis.empty() || k.basis == "non_relativistic"))
+        return find(kernels, {.operation = k.operation,
+                              .precision = precision,
+                              .links = "r" + o_.links,
+                              .basis = k.basis,
+                              .dagger = k.dagger,
+                              .epilogue = k.epilogue,
+                              .spins = k.spins});
+    throw UsageError(fmt::format(
+        "--operator {}: this build has no such hopping term; `quarksmith list` shows those that it has", o_.hop));
   }
 
   void measure(const std::string& precision_name, int rhs) {

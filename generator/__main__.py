@@ -36,7 +36,7 @@ try:
     from .schema import actions_table, shown_in
     from .spec import KernelSpec
     from .targets import GPU, HOST, TABLES, TARGETS, target_of_device
-    from .tune.candidates import Chosen, tunable
+    from .tune.candidates import Chosen
     from .tune.policies import add_evidence, policy_choices, tuning_of
     from .tune.report import evidence_files, read_evidence, report
     from .tune.sweep import Candidate, measure, pack, pack_for_build, part_of, seconds_of
@@ -380,8 +380,6 @@ def _pack(profile: Profile, folder: Path, options: argparse.Namespace, within: f
     target = target_of_device(options.device)
     measured = (FOLDER, (options.out or options.build) / "tuned")
     chosen = Chosen(options.only, digests(target, measured) if options.stale else frozenset(), part_of(options.part))
-    if not tunable(profile, target, chosen):
-        return []
     common = {"quick": options.quick, "lattice": options.lattice, "within": within}
     if target.compiler is None:
         return pack_for_build(target, profile, folder, chosen, read_build(options.build), **common)

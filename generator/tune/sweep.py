@@ -83,7 +83,7 @@ def pack_for_build(
     bases = {spec.name: spec for spec in tunable(profile, target, chosen)}
     groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
-    if not groups and chosen.known:
+    if not bases or (chosen.known and not groups):
         return []
     if not groups:
         raise SpecError(f"none of these kernels has more than one shape on target {target.name}")
@@ -124,6 +124,8 @@ def pack(
     """
     sizes = on_lattice(target.sizes, lattice)
     bases = {spec.name: spec for spec in tunable(profile, target, chosen)}
+    if not bases:
+        return []
     groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     if shutil.which(compiler.program) is None or shutil.which("g++") is None:
         raise CompileError(f"a sweep for {target.name} compiles kernels: {compiler.program} and g++ must be on PATH")
