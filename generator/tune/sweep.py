@@ -123,8 +123,7 @@ def pack(
         OSError: the folder cannot be written.
     """
     sizes = on_lattice(target.sizes, lattice)
-    bases = {spec.name: spec for spec in tunable(profile, target, chosen)}
-    if not bases:
+    if not (bases := {spec.name: spec for spec in tunable(profile, target, chosen)}):
         return []
     groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     if shutil.which(compiler.program) is None or shutil.which("g++") is None:
@@ -153,8 +152,7 @@ def pack(
     for left in [*folder.glob("*.o"), *folder.glob(f"*.{target.suffix}"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
-    digests = {name: digest(bases[name], target) for name in groups}
-    _list(folder, sizes, digests, kept, [c for c in compiled if c.rejected])
+    _list(folder, sizes, {n: digest(bases[n], target) for n in groups}, kept, [c for c in compiled if c.rejected])
     return compiled
 
 
