@@ -95,7 +95,7 @@ class Scaling {
   void measure(const std::string& precision_name, int rhs) {
     const Kernel& kernel = hop_in(precision_name);
     Fields fields(domain_, gauge_);
-    const Workload work(kernel, fields, rhs, false);
+    Workload work(kernel, fields, rhs, false);
     const HoppingLinks links = fields.links_of(kernel);
     const Arguments a = work.hop();
     const bool gpu = domain_->device().asynchronous();

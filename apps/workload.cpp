@@ -237,8 +237,14 @@ void Workload::launch(const Kernel& kernel, int call) {
   fields_->domain()->device().run(kernel, arguments_);
 }
 
-Arguments Workload::hop() const {
+Arguments Workload::hop() {
   Arguments a = arguments_;
+  scalars_.assign(2 * static_cast<std::size_t>(rhs_), 1.0);
+  memory_ = Memory(fields_->domain()->device_pointer(), scalars_.size() * sizeof(double));
+  fields_->domain()->device().upload(memory_.data(), scalars_.data(), memory_.bytes());
+  a.scalars = static_cast<double*>(memory_.data());
+  a.scalar_stride = 2;
+  a.mask = 0;
   a.in = in_[0].operand(Parity::odd);
   a.out = out_[0].operand(Parity::even);
   return a;
@@ -264,8 +270,10 @@ Workload::Result Workload::result_of_expression(const Kernel& kernel) {
     const HostGauge u = download(f);
     for (int mu = 0; mu < directions; ++mu) {
       HostSpinor& matrices = result.fields.emplace_back(u.lattice);
-      for (std::size_t x = 0; x < u.site.size(); ++x)
-        std::copy(u.site[x][mu].begin(), u.site[x][mu].end(), matrices.site[x].begin());
+      for (long long x = 0; x < u.lattice.sites(); ++x) {  // three colours, or numbers that have none
+        const std::span<const Complex64> matrix = u.link(x, mu);
+        std::copy(matrix.begin(), matrix.end(), matrices.site[static_cast<std::size_t>(x)].begin());
+      }
     }
   }
   return result;

@@ -80,8 +80,8 @@ class Workload {
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
   int rhs() const { return rhs_; }
-  /// A hop from odd to even sites.
-  Arguments hop() const;
+  /// A hop from odd to even sites, as solvers ask for it: of right-hand sides that a number in memory says are active.
+  Arguments hop();
   /// Starts the kernel, or a variant of it, on the buffers of launch number `call`, along directions that change.
   void launch(const Kernel& kernel, int call);
   /// So many launches, and those that complete a round of the directions: samples of others do not compare.
@@ -117,7 +117,7 @@ class Workload {
   std::vector<TermField> terms_;
   std::vector<LinkField> links_;
   std::vector<std::size_t> written_;  ///< which of these an expression writes
-  std::vector<double> scalars_;       // of updates with scalars on the device: what they start from
+  std::vector<double> scalars_;       ///< on the device, what they start from: of updates, and of hop()
   Memory memory_;
   std::optional<SiteSums> sums_;  ///< of an expression
   int along_ = 0;                 ///< its directions, two bits each
