@@ -137,7 +137,12 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
 def swept_plane(quarksmith, monkeypatch, folder, change) -> list[str]:
     """Measures candidates for an expression of planes with `change` planted and returns how they ended."""
     planted(monkeypatch, change, "plane_staples.hpp")
-    spec = load_profile("default").find("plane_staples_double_r18")
+    return swept_twice(quarksmith, monkeypatch, folder, "plane_staples_double_r18")
+
+
+def swept_twice(quarksmith, monkeypatch, folder, name) -> list[str]:
+    """Measures two candidates of an expression, which has no shapes on this target, and returns how they ended."""
+    spec = load_profile("default").find(name)
     monkeypatch.setattr(sweep, "candidates", lambda *_, **__: [spec.as_variant((), block, 1) for block in (64, 128)])
     # Two of the same, since one alone is not swept.
     assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", spec.name]) == 0
@@ -147,6 +152,11 @@ def swept_plane(quarksmith, monkeypatch, folder, change) -> list[str]:
     quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01")
     lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     return [line["status"] for line in lines if line["status"] != "started"]
+
+
+@pytest.mark.parametrize("name", ["octet_112_by_q1_double_s4", "turned_propagator_double_s4"])
+def test_expressions_that_write_numbers_or_read_propagators_are_compared(name, quarksmith, tmp_path, monkeypatch):
+    assert set(swept_twice(quarksmith, monkeypatch, tmp_path, name)) == {"ok"}
 
 
 def test_a_candidate_that_writes_nothing_is_wrong(quarksmith, tmp_path, monkeypatch):
