@@ -69,13 +69,9 @@ def _parser() -> Parser:
     parser = Parser(prog="python -m generator", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run: object, help_text: str) -> Parser:
+    def command(name: str, run: object, help_text: str, profile: str = "default") -> Parser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
-        sub.add_argument(
-            "--profile",
-            default="default",
-            help="name or .toml file (default: default; of export and kernel full, of report all)",
-        )
+        sub.add_argument("--profile", default=profile, help=f"name or .toml file (default: {profile or 'all'})")
         sub.set_defaults(run=run)
         return sub
 
@@ -93,13 +89,13 @@ def _parser() -> Parser:
     generate.add_argument(
         "--tuned", type=Path, metavar="DIR", help="results of this machine, besides generated/tuned and OUT/tuned"
     )
-    kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
+    kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.", "full")
     _add_kernel_options(kernel)
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
-    export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
-    export.set_defaults(profile="full")
-    export.add_argument("name", help="a hopping or update kernel of the profile (default: full), or a variant of it")
+    text = "Write one kernel, a reference and a timing loop as one self-contained file."
+    export = command("export", _export, text, "full")
+    export.add_argument("name", help="a hopping or update kernel of the profile, or a variant of it")
     export.add_argument("--target", choices=tuple(TARGETS), help=f"default: by the ending of --out, else {GPU.name}")
     export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME and the target's ending, here")
@@ -107,10 +103,10 @@ def _parser() -> Parser:
     return parser
 
 
-def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> None:
+def _add_evidence_commands(command: Callable[..., Parser]) -> None:
     """What measures kernels, and keeps and reports results."""
-    summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
-    summary.set_defaults(profile="")
+    text = "Print what sweeps found, and what each axis was worth, as Markdown tables."
+    summary = command("report", _report, text, "")
     summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
     summary.add_argument("--samples", type=Path, metavar="DIR", help="a packed folder with all its results instead")
     summary.add_argument(
@@ -135,8 +131,7 @@ def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> Non
 
 
 def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
-    kernel.set_defaults(profile="full")
-    kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
+    kernel.add_argument("name", nargs="?", help="any kernel of the profile")
     text = "instead of a name: a [[kernel]] of a profile, with one value an axis; may be given again"
     kernel.add_argument("--row", metavar="TEXT", action="append", help=text)
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
@@ -177,6 +172,7 @@ def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     known = ", ".join(f"{t.name} {t.compiler.architecture}" for t in TARGETS.values() if t.compiler)
     sweep.add_argument("--arch", default="", help=f"architecture to compile for (default: {known})")
     sweep.add_argument("--out", type=Path, help="folder of the results, OUT/tuned (default: that of --build)")
+    sweep.set_defaults(default_of=sweep.get_default)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -354,6 +350,13 @@ def _sweep(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
     budget, within = seconds_of(options.budget), seconds_of(options.within, "--within")
     start = time.monotonic()
+    if options.collect or options.pack:
+        idle = ("only", "stale", "part", "quick", "within", "lattice", "pack", "device", "arch") * bool(options.collect)
+        for name in ("budget", *idle):
+            if vars(options)[name] != options.default_of(name):
+                raise SpecError(
+                    f"--{name} means nothing for --{'collect' if options.collect else 'pack'}; leave it out"
+                )
     folder = options.collect or options.pack or options.build / "sweep"
     if not options.collect:
         compiled = _pack(profile, folder, options, within)

@@ -315,6 +315,11 @@ def test_bad_calls_are_refused(quarksmith, tmp_path, capsys, monkeypatch):
     assert "candidates.json" in quarksmith.refuses("sweep", "--measure", tmp_path)
     assert main(["sweep", "--collect", str(tmp_path)]) == 2
     assert "results.jsonl" in capsys.readouterr().err
+    for idle in (["--stale"], ["--part", "1/2"], ["--only", NAME], ["--quick"], ["--budget", "9s"], ["--pack", "p"]):
+        assert main(["sweep", "--collect", str(tmp_path), *idle]) == 2
+        assert f"{idle[0]} means nothing for --collect" in capsys.readouterr().err
+    assert main(["sweep", "--pack", str(tmp_path / "p"), "--budget", "9s"]) == 2
+    assert "--budget means nothing for --pack" in capsys.readouterr().err
     assert main(["sweep", "--only", "nothing", "--pack", str(tmp_path / "p")]) == 2
     assert "no kernel" in capsys.readouterr().err
     assert main(["sweep", "--only", NAME, "--pack", str(tmp_path / "p")]) == 1
