@@ -75,11 +75,11 @@ class Scaling {
                     1e6 * t.seconds, 1e6 * t.kernel));
   }
 
-  /// The hopping term whose name begins as asked for.
-  const Kernel& hop_in(const std::string& precision) const {
+  /// The hopping term whose name begins so.
+  const Kernel& hop_in(const std::string& precision, const std::string& name) const {
     const auto kernels = domain_->device().kernels();
     for (const Kernel& k : kernels)
-      if (k.family == "hopping" && k.name.starts_with(fmt::format("{}_{}_{}_", o_.hop, k.precision, k.links)) &&
+      if (k.family == "hopping" && k.name.starts_with(fmt::format("{}_{}_{}_", name, k.precision, k.links)) &&
           (k.basis.empty() || k.basis == "non_relativistic"))
         return find(kernels, {.operation = k.operation,
                               .precision = precision,
@@ -89,18 +89,35 @@ class Scaling {
                               .epilogue = k.epilogue,
                               .spins = k.spins});
     throw UsageError(fmt::format(
-        "--operator {}: this build has no such hopping term; `quarksmith list` shows those that it has", o_.hop));
+        "--operator {}: this build has no such hopping term; `quarksmith list` shows those that it has", name));
   }
 
+  /// One of the hopping terms that are applied in turn.
+  struct Hop {
+    const Kernel& kernel;
+    Fields fields;
+    Workload work;
+    HoppingLinks links;
+    Arguments arguments;
+    Hop(const Scaling& s, const Kernel& k, int rhs)
+        : kernel(k),
+          fields(s.domain_, s.gauge_),
+          work(k, fields, rhs, false),
+          links(fields.links_of(k)),
+          arguments(work.hop()) {}
+  };
+
   void measure(const std::string& precision_name, int rhs) {
-    const Kernel& kernel = hop_in(precision_name);
-    Fields fields(domain_, gauge_);
-    Workload work(kernel, fields, rhs, false);
-    const HoppingLinks links = fields.links_of(kernel);
-    const Arguments a = work.hop();
+    std::vector<std::unique_ptr<Hop>> hops;
+    for (const std::string& name : split(o_.hop, ','))
+      hops.push_back(std::make_unique<Hop>(*this, hop_in(precision_name, name), rhs));
     const bool gpu = domain_->device().asynchronous();
+    const auto mean = [&](const auto& apply, bool recorded) {
+      const auto all = [&] { std::for_each(hops.begin(), hops.end(), [&](const auto& h) { apply(*h); }); };
+      return time_of(all, recorded) / double(hops.size());
+    };
     // Each rank on its part as if there were no others, all at the same time.
-    report(kernel, "alone", rhs, time_of([&] { domain_->device().run(kernel, a); }, gpu), {});
+    report(hops, "alone", mean([&](const Hop& h) { domain_->device().run(h.kernel, h.arguments); }, gpu), {});
     if (domain_->lattice().parts() == 1) return;
     Halos& halos = domain_->halos();
     halos.use({});
@@ -109,18 +126,19 @@ class Scaling {
     for (const Policy policy : asked) {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
-      const double seconds = time_of([&] { halos.apply(kernel, a, links); }, recorded);
+      const double seconds = mean([&](const Hop& h) { halos.apply(h.kernel, h.arguments, h.links); }, recorded);
       TimedExchange parts;
       parts.chosen = policy == chosen;
       if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
         const auto part = [&](const HaloWork& work) {
-          return time_of([&] { halos.apply_part(kernel, a, links, work); }, gpu);
+          return mean([&](const Hop& h) { halos.apply_part(h.kernel, h.arguments, h.links, work); }, gpu);
         };
         parts.pack = part({.pack = true});
         parts.interior = part({.interior = true});
         parts.exterior = part({.exterior = true});
       }
-      report(kernel, name_of(policy), rhs, seconds, parts, halos.bytes_of(kernel, rhs));
+      for (const auto& h : hops) parts.bytes += halos.bytes_of(h->kernel, rhs) / hops.size();
+      report(hops, name_of(policy), seconds, parts);
     }
   }
 
@@ -131,16 +149,17 @@ class Scaling {
     return all;
   }
 
-  void report(const Kernel& kernel, std::string_view policy, int rhs, double seconds, TimedExchange row,
-              std::uint64_t bytes = 0) {
-    row.precision = kernel.precision;
+  void report(const std::vector<std::unique_ptr<Hop>>& hops, std::string_view policy, double seconds,
+              TimedExchange row) {
+    row.precision = hops.front()->kernel.precision;
     row.policy = policy;
-    row.rhs = rhs;
+    row.rhs = hops.front()->work.rhs();
     row.seconds = seconds;
-    row.bytes = bytes;
-    row.gflops = kernel.flops * double(domain_->lattice().global_sites() / 2) * rhs / seconds * 1e-9;
+    double flops = 0;
+    for (const auto& h : hops) flops += double(h->kernel.flops) / double(hops.size());
+    row.gflops = flops * double(domain_->lattice().global_sites() / 2) * row.rhs / seconds * 1e-9;
     say(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision,
-                    row.policy, rhs, 1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack,
+                    row.policy, row.rhs, 1e6 * seconds, row.gflops, 1e-3 * double(row.bytes), 1e6 * row.pack,
                     1e6 * row.interior, 1e6 * row.exterior));
     rows_.push_back(row);
   }
@@ -187,8 +206,10 @@ void add_scaling(CLI::App& app, int& status) {
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T of the whole lattice")->capture_default_str();
   c->add_flag("--local", o->local, "--lattice gives the extents of each rank's part");
   c->add_option("--precision", o->precisions, "separated by commas")->capture_default_str();
-  c->add_option("--operator", o->hop,
-                "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered")
+  c->add_option(
+       "--operator", o->hop,
+       "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered; of several, separated "
+       "by commas, which are applied in turn as solvers do, the mean")
       ->capture_default_str();
   c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t, 13")->capture_default_str();
   c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();

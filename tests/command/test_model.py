@@ -242,14 +242,21 @@ def test_bytes_are_those_that_ranks_send(mpirun, quarksmith, grid):  # noqa: F81
 
 def test_other_hops_are_timed_but_are_no_measurements_of_the_model(mpirun, quarksmith):  # noqa: F811
     line = ("--lattice", "8,8,8,8", "--grid", "1,1,1,2")
-    sent = {}
-    for hop, links in (("wilson", "12"), ("wilson_tinv", "12"), ("improved_staggered", "13")):
+    sent, flops = {}, {}
+    for hop, links in (
+        ("wilson", "12"),
+        ("wilson_tinv", "12"),
+        ("wilson,wilson_tinv", "12"),
+        ("improved_staggered", "13"),
+    ):
         common = ("--device", "cpu", "--precision", "double", "--seconds", "0.01", "--json", f"{hop}.json")
         mpirun(2, "scaling", *line, "--operator", hop, "--reconstruct", links, *common)
         data = json.loads((mpirun.folder / f"{hop}.json").read_text())
         assert data["operator"] == hop and all(r["gflops"] > 0 for r in data["rows"])
         sent[hop] = {r["bytes_sent"] for r in data["rows"] if r["policy"] != "alone"}
-    assert sent["wilson"] == sent["wilson_tinv"] != sent["improved_staggered"]
+        flops[hop] = data["rows"][0]["gflops"] * data["rows"][0]["microseconds"]
+    assert sent["wilson"] == sent["wilson_tinv"] == sent["wilson,wilson_tinv"] != sent["improved_staggered"]
+    assert 2 * flops["wilson,wilson_tinv"] == pytest.approx(flops["wilson"] + flops["wilson_tinv"])
     refused = quarksmith.refuses("model", *line, "--measured", "wilson_tinv.json", "--link", "10,1", "--target", "cpu")
     assert "nothing was measured" in refused
     assert "--operator wilson_t" in quarksmith.refuses("scaling", "--operator", "wilson_t", "--device", "cpu")
