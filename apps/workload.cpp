@@ -254,7 +254,8 @@ int Workload::whole_rounds(int calls) const { return (calls + round_ - 1) / roun
 
 Workload::Result Workload::result_of_expression(const Kernel& kernel) {
   Result result;
-  if (kernel.sums > 0) {
+  const auto parameters = parameters_of(kernel);
+  if (std::ranges::none_of(parameters, &ExpressionParameter::is_output)) {
     launch(kernel, 0);
     result.sums = sums_->totals();
     return result;
@@ -263,6 +264,7 @@ Workload::Result Workload::result_of_expression(const Kernel& kernel) {
     f.copy_from(fields_->spinor(kernel_->precision, Subset::full, f.rhs(), f.components().spins, kernel_->reach));
   for (const std::size_t n : written_) links_[n].fill(0x3c);  // a number: what another kernel has left proves nothing
   launch(kernel, 0);
+  if (sums_) result.sums = sums_->totals();
   for (const SpinorField& f : in_)
     for (int r = 0; r < f.rhs(); ++r)
       download(f, result.fields.emplace_back(f.domain().lattice()), find_basis("degrand_rossi"), r);

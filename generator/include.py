@@ -64,7 +64,7 @@ LINK_EXPRESSIONS = (
 CORRELATORS = ("mesons", "proton", "to_degrand_rossi", "from_degrand_rossi", "staggered_mesons")
 CONTRACTIONS = ("bilinears", "loops", "turned_propagator", "staggered_nucleon", *BARYONS, *SEQUENTIAL)
 """Correlators of `propagator`, and what `measure` has besides."""
-MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
+MOLECULAR_DYNAMICS = ("move_links", "kick", "kick_with_norm", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (
     *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
     *("force_plaquettes", "force_two_plaquettes", "force_squares", "plane_staples", "force_rectangle"),

@@ -21,6 +21,7 @@ from .symbols import (
     PROPAGATORS,
     SPINORS,
     Algebra,
+    Sum,
     symbol,
 )
 
@@ -34,9 +35,10 @@ class Definition:
         place: where it stands.
         text: its docstring's first line.
         inputs: (name, kind) of fields, numbers and directions, in the order of the function: those of PARAMETERS.
-        outputs: (name, kind) of fields it writes; empty if it returns sums.
+        outputs: (name, kind) of fields it writes.
         results: for each output its components (one for a spinor, a dictionary by direction for matrices: all four, or
-            those of directions that come with the call), or the sums.
+            those of directions that come with the call).
+        sums: numbers of the whole lattice, as `total` makes them.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Definition:
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, str], ...]
     results: tuple[Any, ...]
+    sums: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +142,17 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         for node in r.values() if isinstance(r, dict) else (r,):
             if isinstance(node, Node):
                 check_size(node)
-    if all(isinstance(r, Node) and r.kind == "sum" for r in results):
-        return Definition(name, place, doc, tuple(inputs), (), results)
-    outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
-    return Definition(name, place, doc, tuple(inputs), outputs, results)
+    added = [isinstance(r, Node) and r.kind == "sum" for r in results]
+    fields = added.count(False)
+    sums = results[fields:]
+    if any(added[:fields]):
+        raise ExpressionError(f"{place}: {name} returns sums before fields; return fields first")
+    if fields == 0:
+        return Definition(name, place, doc, tuple(inputs), (), (), sums)
+    if sums and (len(kinds) != len(results) or any(kind is not Sum for kind in kinds[fields:])):
+        raise ExpressionError(f"{place}: {name} returns {len(sums)} sums after {fields} fields; annotate each with Sum")
+    outputs = _outputs(place, name, kinds[:fields], results[:fields], {n for n, _ in inputs})
+    return Definition(name, place, doc, tuple(inputs), outputs, results[:fields], sums)
 
 
 def _place(function: Any) -> Place:
@@ -203,12 +213,10 @@ def parameter_symbol(name: str, kind: str = "real") -> Node:
 def statements_of_formula(definition: Definition) -> str:
     """What it computes, as written, statement by statement."""
     roots: list[tuple[str, Node]] = []
-    for n, result in enumerate(definition.results):
-        if not definition.outputs:
-            roots.append(("", result))
-        elif isinstance(result, dict):
+    for (output, _), result in zip(definition.outputs, definition.results, strict=True):
+        if isinstance(result, dict):
             ordered = sorted(result.items(), key=lambda item: item[0].index)
-            roots += [(f"{definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
+            roots += [(f"{output}[{mu.name}] = ", m) for mu, m in ordered]
         else:
-            roots.append((f"{definition.outputs[n][0]} = ", result))
-    return printed(roots)
+            roots.append((f"{output} = ", result))
+    return printed([*roots, *(("", s) for s in definition.sums)])

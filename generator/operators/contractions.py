@@ -146,7 +146,7 @@ def _sums(name: str, baryons: TwoPoint) -> Formula:
     """All of them."""
     place = here()
     make = lambda: Definition(  # noqa: E731
-        name, place, baryons.text, baryons.inputs, (), tuple(map(total, baryons.numbers))
+        name, place, baryons.text, baryons.inputs, (), (), tuple(map(total, baryons.numbers))
     )
     return Formula(name, make, _group(name))
 

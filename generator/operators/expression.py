@@ -99,7 +99,7 @@ class Expression(Operator):
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
-        if not outputs:
+        if self.sums:
             free.remove("out")  # where the kernel writes what each site adds to the sums
         before = {n: [k for _, k in self.definition.inputs[:i]] for i, (n, _) in enumerate(self.definition.inputs)}
         halves = [f"{n}.{part}" for group in (numbers[:3], numbers[3:]) for part in ("re", "im") for n in group]
@@ -119,7 +119,7 @@ class Expression(Operator):
                 continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
-                most = len(FIELD_POOL) - (not outputs)
+                most = len(FIELD_POOL) - bool(self.sums)
                 raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
@@ -129,10 +129,10 @@ class Expression(Operator):
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
-        results, outputs = self.definition.results, self.definition.outputs
-        if not outputs:
-            return (("", tuple(("", n, lowering.lower(r)) for n, r in zip(self._first_sums, results, strict=True))),)
-        blocks = []
+        results, outputs, sums = self.definition.results, self.definition.outputs, self.definition.sums
+        added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, sums, strict=True))
+        last = (("", added),) if sums else ()
+        blocks: list[tuple[str, tuple[tuple[str, int, Value], ...]]] = []
         for (o, kind), r in zip(outputs, results, strict=True):
             if kind in PROPAGATORS:
                 blocks.append(("", tuple((o, n, lowering.lower(e)) for n, e in elements_of(r))))
@@ -146,11 +146,11 @@ class Expression(Operator):
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if isinstance(r, dict)]
         if self.schedule.together:
-            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())), *last)
         for mu in sorted({d.index for _, r in matrices for d in r}):
             of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
             blocks.append((f"direction {NAMES[mu]}", tuple(of)))
-        return tuple(blocks)
+        return (*blocks, *last)
 
     @cached_property
     def apart(self) -> frozenset[str]:
@@ -221,19 +221,19 @@ class Expression(Operator):
     def headers(self) -> Sequence[str]:
         """Lattice directions and signs; derivatives of functions of matrices."""
         more = ("su3_adjoint",) if "_adjoint(" in self.formula else ()
-        has_complex_sums = self.sums > len(self.definition.results)
+        has_complex_sums = self.sums > len(self.definition.sums)
         more = (*more, *(("propagator",) if has_complex_sums or PROPAGATORS.keys() & set(self.kinds.values()) else ()))
         return ("expression_site", *more, *(("site_values",) if self.sums else ()))
 
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        return 0 if self.definition.outputs else sum(map(_parts, self.definition.results))
+        return sum(map(_parts, self.definition.sums))
 
     @property
     def _first_sums(self) -> list[int]:
         """The number of the first sum of each result."""
-        return [sum(map(_parts, self.definition.results[:n])) for n in range(len(self.definition.results))]
+        return [sum(map(_parts, self.definition.sums[:n])) for n in range(len(self.definition.sums))]
 
     @property
     def own_sums(self) -> str:
@@ -251,7 +251,7 @@ class Expression(Operator):
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
         flag |= {
             n: "some"
-            for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=False)
+            for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=True)
             if isinstance(r, dict) and "direction" not in self.kinds.values() and len(r) < len(directions)
         }
         flag |= dict.fromkeys(self.summed, "each")
@@ -334,7 +334,7 @@ class Expression(Operator):
 
     def _rolled(self, spec: KernelSpec) -> list[dict[str, Any]]:
         """A loop where all directions have the same long functions: four times their text does not stay in a cache."""
-        if not any(v.op in _LONG_FUNCTIONS for v in self._values) or not self.definition.outputs:
+        if self.sums or not any(v.op in _LONG_FUNCTIONS for v in self._values):
             return []
         (mu, *_), lowering = CALLED, Lowering()
         results = self.definition.results
@@ -359,7 +359,7 @@ class Expression(Operator):
             at_home=self.at_home,
             transports_inlined=are_inlined(everything, "spinor"),
         )
-        if self.sums:
+        if not any(name for name, *_ in results):
             statements.add_up([(n, v) for _, n, v in results])
             return {"title": title, "lines": statements.lines}
         stores = []

@@ -22,6 +22,12 @@ def kick(p: Algebra, force: Algebra, step: Real) -> Algebra:
 
 
 @expression
+def kick_with_norm(p: Algebra, force: Algebra, step: Real) -> tuple[Algebra, Sum]:
+    """P' = P + step F, and the norm2 of F."""
+    return kick(p, force, step), algebra_norm2(force)
+
+
+@expression
 def stretch_time(p: Algebra, factor: Real) -> Algebra:
     """P' = P, in time factor P: momenta of anisotropic lattices."""
     return {mu: factor * p[mu] if mu == time else p[mu] for mu in directions}

@@ -227,7 +227,7 @@ def _as_derivative() -> Definition:
 def _damped() -> Definition:
     count = sum(make("damped_adjoint", "real", (Four("v")[mu],)) for mu in directions)
     text = "how many links v have a projection on U(3) whose derivative is damped: small eigenvalues of v^+ v"
-    return Definition("damped_projections", _PLACE, text, (("v", "matrices"),), (), (total(count),))
+    return Definition("damped_projections", _PLACE, text, (("v", "matrices"),), (), (), (total(count),))
 
 
 @expression(group=GROUP)

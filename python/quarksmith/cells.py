@@ -35,7 +35,7 @@ class CellExpression:
     """A function over lattice fields as a kernel; made by the decorator `expression`.
 
     Called with fields and numbers it evaluates its formula at all sites, and returns what it writes: new fields, or
-    those of `out`; sums as numbers, of several right-hand sides as arrays. Fields are in double precision.
+    those of `out`; then sums as numbers, of several right-hand sides as arrays. Fields are in double precision.
     """
 
     def __init__(self, function: Callable[..., Any], name: str = "") -> None:
@@ -79,10 +79,9 @@ class CellExpression:
             raise _quarksmith.UsageError(f"{self.__name__} writes {len(self._outputs)} fields, out has {len(outputs)}")
         for (_, kind), field in zip(self._outputs, outputs, strict=True):
             self._check("out", kind, field)
-        sums = _quarksmith.evaluate(*self._call(values, outputs, boundary))
-        if self._outputs:
-            return outputs[0] if len(outputs) == 1 else tuple(outputs)
-        return self._totals(sums)
+        sums = self._totals(_quarksmith.evaluate(*self._call(values, outputs, boundary)))
+        results = (*outputs, *sums)
+        return results[0] if len(results) == 1 else results
 
     def source(self, *, spins: int = 4) -> str:
         """The body of its kernel, as generated.
@@ -168,16 +167,16 @@ class CellExpression:
                 made.append(next(v for v in fields if isinstance(v, GaugeField)).copy())
         return made
 
-    def _totals(self, sums: list[float]) -> Any:
+    def _totals(self, sums: list[float]) -> list[Any]:
         """Sums as they were written: a number, or an array of them for several right-hand sides, of each."""
         import numpy as np
 
-        results = self._formula.definition.results
-        parts = [2 if r.op == "totals" else 1 for r in results]
+        parts = [2 if s.op == "totals" else 1 for s in self._formula.definition.sums]
+        if not parts:
+            return []
         columns = iter(np.array(sums).reshape(-1, sum(parts)).T)
         found = [next(columns) + 1j * next(columns) if n == 2 else next(columns) for n in parts]
-        plain = [f if len(f) > 1 else f[0].item() for f in found]
-        return plain[0] if len(plain) == 1 else tuple(plain)
+        return [f if len(f) > 1 else f[0].item() for f in found]
 
     def _spec(self, spins: int) -> KernelSpec:
         """The record of its kernel for fields of Python."""

@@ -176,8 +176,8 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
 }
 
 SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
-                   const ExpressionSettings& settings) {
-  std::optional<SiteSums> sums = launched(expression, inputs, {}, settings);
+                   std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
+  std::optional<SiteSums> sums = launched(expression, inputs, outputs, settings);
   if (!sums) throw UsageError(fmt::format("{} adds nothing up", expression));
   return std::move(*sums);
 }

@@ -134,10 +134,17 @@ inline std::vector<double> evaluate(std::string_view expression, std::initialize
 }
 /// What each site adds to its sums, of an expression that adds up. As above.
 SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
-                   const ExpressionSettings& settings = {});
+                   std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings = {});
+inline SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs) {
+  return site_sums(expression, inputs, std::span<const ExpressionOutput>());
+}
 inline SiteSums site_sums(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
                           const ExpressionSettings& settings = {}) {
-  return site_sums(expression, std::span(inputs.begin(), inputs.size()), settings);
+  return site_sums(expression, std::span(inputs.begin(), inputs.size()), {}, settings);
+}
+inline SiteSums site_sums(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
+                          std::initializer_list<ExpressionOutput> outputs) {
+  return site_sums(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
 }
 /// What a part must have round it for a call, and for either of two.
 BorderDepth depth_of(std::span<const ExpressionParameter> parameters);

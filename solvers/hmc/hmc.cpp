@@ -63,10 +63,11 @@ std::vector<double> Hmc::seconds_of_monomials() {
   return seconds;
 }
 
-void Hmc::add_norm(int monomial, int count) {
+void Hmc::kick_with_norm(int monomial, double step, int count) {
   constexpr std::size_t most = 8;  // fields of a number a site
   std::vector<double>& norms = report_->forces[monomial];
-  norms_due_.push_back({monomial, norms.size(), count, site_sums("algebra_norm2", {force_})});
+  norms_due_.push_back(
+      {monomial, norms.size(), count, site_sums("kick_with_norm", {momenta_, force_, step}, {momenta_})});
   norms.resize(norms.size() + count);
   if (norms_due_.size() >= most) add_up_norms();
 }
@@ -128,8 +129,7 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
     }
     force_.fill(0);
     timed(n, [&](Monomial& m) { m.force(links_, 1, force_); });
-    add_norm(n, count);
-    evaluate("kick", {momenta_, force_, step}, {momenta_});
+    kick_with_norm(n, step, count);
   }
   add_forces(others, step, momenta_);
   if (displacement != 0) links_.restore(here);

@@ -76,8 +76,8 @@ class Hmc final : private Dynamics {
   void timed(int monomial, const std::function<void(Monomial&)>& work);
   /// Since the trajectory began.
   std::vector<double> seconds_of_monomials();
-  /// Reports the norm of the force, so many times; it is added up later, some together.
-  void add_norm(int monomial, int count);
+  /// Momenta += step force; reports the norm of that, so many times: it is added up later, some together.
+  void kick_with_norm(int monomial, double step, int count);
   void add_up_norms();
   /// Runs `work`; if it throws, the links are again what they were.
   void or_restore(const std::function<void()>& work);

@@ -66,6 +66,19 @@ def test_a_cell_is_a_kernel(cells):
     assert "struct cell_jacobi_body" in step.source()
 
 
+def random_pair(qs):
+    """Fields of two right-hand sides."""
+    rng = np.random.default_rng(3)
+    lattice = qs.Lattice((4, 4, 4, 8))
+    fields = []
+    for _ in range(2):
+        psi = qs.Spinors(lattice, rhs=2)
+        shape = psi.lexicographic().shape
+        psi.assign(rng.normal(size=shape) + 1j * rng.normal(size=shape))
+        fields.append(psi)
+    return fields
+
+
 def test_sums_come_back_as_numbers(cells):
     from quarksmith.language import Spinor, Sum, dot, re, total
 
@@ -73,18 +86,27 @@ def test_sums_come_back_as_numbers(cells):
     def cell_overlap(f: Spinor, g: Spinor) -> tuple[Sum, Sum]:
         return total(dot(f, g)), total(re(dot(f, f)))
 
-    rng = np.random.default_rng(3)
-    lattice = cells.Lattice((4, 4, 4, 8))
-    fields = []
-    for _ in range(2):
-        psi = cells.Spinors(lattice, rhs=2)
-        shape = psi.lexicographic().shape
-        psi.assign(rng.normal(size=shape) + 1j * rng.normal(size=shape))
-        fields.append(psi)
+    fields = random_pair(cells)
     f, g = (psi.lexicographic().reshape(2, -1) for psi in fields)
     found, norms = cell_overlap(*fields)
     assert np.allclose(found, [np.vdot(a, b) for a, b in zip(f, g, strict=True)], rtol=1e-13)
     assert np.allclose(norms, [np.vdot(a, a).real for a in f], rtol=1e-13)
+
+
+def test_a_field_and_sums_come_back_together(cells):
+    from quarksmith.language import Real, Spinor, Sum, dot, re, total
+
+    @cells.expression
+    def cell_added(f: Spinor, g: Spinor, a: Real) -> tuple[Spinor, Sum, Sum]:
+        return f + a * g, total(re(dot(g, g))), total(dot(f, g))
+
+    fields = random_pair(cells)
+    f, g = (psi.lexicographic().reshape(2, -1) for psi in fields)
+    h, norms, products = cell_added(*fields, 0.5)
+    assert np.allclose(h.lexicographic().reshape(2, -1), f + 0.5 * g, rtol=0, atol=1e-14)
+    assert np.allclose(norms, [np.vdot(b, b).real for b in g], rtol=1e-13)
+    assert np.allclose(products, [np.vdot(a, b) for a, b in zip(f, g, strict=True)], rtol=1e-13)
+    assert cell_added(*fields, 0.5, out=h)[0] is h
 
 
 def test_a_new_formula_takes_the_place_of_the_old_one(cells):

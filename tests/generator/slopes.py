@@ -37,7 +37,7 @@ def call(kernel, fields, numbers, along, phases=PHASES):
     value = lambda node: interpreter(with_directions(node, along))  # noqa: E731
     at = lambda d: along[d.index - 4] if d.index >= 4 else d.index  # noqa: E731
     if not definition.outputs:
-        return [value(result) for result in definition.results]
+        return [value(s) for s in definition.sums]
     return {
         output: {at(d): value(node) for d, node in result.items()} if isinstance(result, dict) else value(result)
         for (output, _), result in zip(definition.outputs, definition.results, strict=True)

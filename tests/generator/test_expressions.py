@@ -145,7 +145,7 @@ def sum_of(kind, count):
         definition = Definition("many", Place("", 0), "", (*inputs, ("f", "spinor")), (("out", "spinor"),), (result,))
     else:
         whole = sum(symbol(n, kind) for n in names)
-        definition = Definition("many", Place("", 0), "", tuple(inputs), (), (total(re(dot(whole, whole))),))
+        definition = Definition("many", Place("", 0), "", tuple(inputs), (), (), (total(re(dot(whole, whole))),))
     return Formula("many", lambda: definition)
 
 
