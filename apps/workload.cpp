@@ -144,11 +144,15 @@ void Workload::prepare_update() {
   constexpr int stride = 2 * (most_slots + 2);
   scalars_.resize(static_cast<std::size_t>(rhs_) * stride);
   for (std::size_t n = 0; n < scalars_.size(); ++n) scalars_[n] = 0.5 / double(1 + n % 7);
+  for (int n = 0; n < most_slots; ++n) arguments_.slot[n] = static_cast<unsigned char>(n + 2);
+  give_scalars(arguments_);
+}
+
+void Workload::give_scalars(Arguments& a) {
   memory_ = Memory(fields_->domain()->device_pointer(), scalars_.size() * sizeof(double));
   fields_->domain()->device().upload(memory_.data(), scalars_.data(), memory_.bytes());
-  for (int n = 0; n < most_slots; ++n) arguments_.slot[n] = static_cast<unsigned char>(n + 2);
-  arguments_.scalars = static_cast<double*>(memory_.data());
-  arguments_.scalar_stride = stride;
+  a.scalars = static_cast<double*>(memory_.data());
+  a.scalar_stride = static_cast<int>(scalars_.size()) / rhs_;
 }
 
 void Workload::prepare_gauge() {
@@ -240,10 +244,7 @@ void Workload::launch(const Kernel& kernel, int call) {
 Arguments Workload::hop() {
   Arguments a = arguments_;
   scalars_.assign(2 * static_cast<std::size_t>(rhs_), 1.0);
-  memory_ = Memory(fields_->domain()->device_pointer(), scalars_.size() * sizeof(double));
-  fields_->domain()->device().upload(memory_.data(), scalars_.data(), memory_.bytes());
-  a.scalars = static_cast<double*>(memory_.data());
-  a.scalar_stride = 2;
+  give_scalars(a);
   a.mask = 0;
   a.in = in_[0].operand(Parity::odd);
   a.out = out_[0].operand(Parity::even);
@@ -254,8 +255,7 @@ int Workload::whole_rounds(int calls) const { return (calls + round_ - 1) / roun
 
 Workload::Result Workload::result_of_expression(const Kernel& kernel) {
   Result result;
-  const auto parameters = parameters_of(kernel);
-  if (std::ranges::none_of(parameters, &ExpressionParameter::is_output)) {
+  if (std::ranges::none_of(parameters_of(kernel), &ExpressionParameter::is_output)) {
     launch(kernel, 0);
     result.sums = sums_->totals();
     return result;

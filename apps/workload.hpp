@@ -102,6 +102,8 @@ class Workload {
   /// Whether the kernel reads `in` and writes `out`: other ones work on x, y, ...
   bool writes_out() const { return kernel_->family == "hopping" || kernel_->family == "slices"; }
   void prepare_update();
+  /// scalars_, so many for each right-hand side, on the device.
+  void give_scalars(Arguments& a);
   void prepare_gauge();
   void prepare_links();
   void prepare_term();

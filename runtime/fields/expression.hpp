@@ -134,10 +134,7 @@ inline std::vector<double> evaluate(std::string_view expression, std::initialize
 }
 /// What each site adds to its sums, of an expression that adds up. As above.
 SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
-                   std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings = {});
-inline SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs) {
-  return site_sums(expression, inputs, std::span<const ExpressionOutput>());
-}
+                   std::span<const ExpressionOutput> outputs = {}, const ExpressionSettings& settings = {});
 inline SiteSums site_sums(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
                           const ExpressionSettings& settings = {}) {
   return site_sums(expression, std::span(inputs.begin(), inputs.size()), {}, settings);
