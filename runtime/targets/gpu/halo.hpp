@@ -9,7 +9,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 /// Blocks of a launch, in the order of their numbers: those that wait for others come last.
 struct HaloBlocks {
   int pack = 0, sites = 0;    ///< blocks
-  int part = 1;               ///< right-hand sides of a part of a batch
+  int part = 1, parts = 1;    ///< right-hand sides of a part of a batch, and parts
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
   bool peers = false;
@@ -94,9 +94,11 @@ struct Directions {
 
 /// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
-template <int Reach, class Order, int Block>
+/// Of a block's threads each group works on the same sites.
+template <int Reach, class Order, int Block, int Groups = 1>
 QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
-  const int number = block * Block + threadIdx.x;
+  constexpr int sites = Block / Groups;
+  const int number = block * sites + threadIdx.x % sites;
   const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
   HaloSite s{0, number, 0, number < count};
   bool edge = s.works;
@@ -107,13 +109,14 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
     if (s.works) s.index = Order::site(a.geometry, from_middle);
     edge = edge && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
   }
-  s.edges = __syncthreads_count(edge);
+  s.edges = __syncthreads_count(edge) / Groups;
   return s;
 }
 
 /// Runs `work` with the bits of the directions in which boundary sites of kernel K look for ghosts, as a constant. In
 /// double, z and t alone where no other is split: a branch keeps the loads of one hop from being issued together with
-/// those of the next. Shorter numbers lose more by a third body in the instruction cache (docs/performance.md).
+/// those of the next. Shorter numbers lose more by a third body in the instruction cache, and one body for all sites,
+/// with the branches of t alone, takes 10 % more in half (docs/performance.md).
 template <class K, class Work>
 QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
   if constexpr (sizeof(typename K::Element) == 8) {
@@ -174,9 +177,10 @@ __global__ QUARKSMITH_BOUNDS(Block, MinBlocks) void halo_kernel(const QUARKSMITH
   if constexpr (combines_fields<K>) add_products<K>(a, s.index, rhs, s.number);
 }
 
-/// The same for a batch: the links of a site come to shared memory once, see batch_kernel. In half, with registers for
-/// 640 threads, its three bodies spill 100 to 160 bytes, which costs 5 %; with those for 512 nearly none.
-template <class K, int Block, int MinBlocks, class Order>
+/// The same for a batch: the links of a site come to shared memory once, for Groups threads of right-hand sides of
+/// their own, see batch_kernel. In half, with registers for 640 threads, its three bodies spill 100 to 160 bytes, which
+/// costs 5 %; with those for 512 nearly none.
+template <class K, int Block, int MinBlocks, class Order, int Groups>
 __global__ QUARKSMITH_BOUNDS(Block, (Block * MinBlocks > 512 ? 512 / Block : MinBlocks)) void halo_batch_kernel(
     const QUARKSMITH_CONSTANT Arguments given, const QUARKSMITH_CONSTANT Halo halo,
     const QUARKSMITH_CONSTANT HaloBlocks work) {
@@ -186,23 +190,52 @@ __global__ QUARKSMITH_BOUNDS(Block, (Block * MinBlocks > 512 ? 512 / Block : Min
   void* const shared = launched_memory();
   if (inactive(a, 0, a.rhs)) return;  // on all ranks: nothing is sent
   using Links = typename K::template Links<1>;
+  constexpr int sites = Block / Groups;
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int part = block / w.sites;
-  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - part * w.sites);
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block, Groups>(a, h, w, block - part * w.sites);
   if (s.edges == 0) {
-    const KeptLinks<Links, K::long_hops, Block> links(shared);
-    if (s.works) batch_site<K, 1, Block>(a, s.index, s.number, links, part, w.part);
+    const KeptLinks<Links, K::long_hops, sites> links(shared);
+    if (s.works) batch_site<K, Groups, sites>(a, s.index, s.number, links, part, w.part);
     return;
   }
   const long long shift = await_neighbours(a, h, w, s.edges);
   if (!s.works) return;
   with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
-    const KeptLinks<Links, K::long_hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
-    batch_site<K, 1, Block>(a, s.index, s.number, links, part, w.part);
+    const KeptLinks<Links, K::long_hops, sites, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
+    batch_site<K, Groups, sites>(a, s.index, s.number, links, part, w.part);
   });
+}
+
+/// Groups of threads that share links in a batch of spinors. In double two spill, and take a third more time than one.
+template <class K, int Block>
+inline constexpr int halo_groups =
+    sizeof(typename K::Element) < 8 && K::HalfSpinor::spins > 1 && 2 * Block <= 512 ? 2 : 1;
+
+/// Blocks of Threads threads for what `work` asks for, each for so many sites. \param groups that share a batch; 0:
+/// none.
+template <class K, int Threads, int Sites>
+HaloBlocks halo_blocks(const Arguments& a, const HaloWork& work, int groups) {
+  const Halo& h = *a.halo;
+  HaloBlocks w;
+  unsigned packed = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
+    if (work.pack) w.pack += 2 * pack_blocks<Threads>(h, mu, a.rhs);
+  }
+  w.list = !work.whole;
+  w.peers = work.peers;
+  w.sites = ((work.whole ? K::count(a) : h.boundary_count[a.parity]) + Sites - 1) / Sites;
+  if (w.sites == 0) w.sites = 1;
+  const BatchParts parts =
+      groups > 0 ? cut_batch(w.sites, a.rhs, K::tile * groups) : BatchParts{a.rhs / K::tile, K::tile};
+  w.part = parts.size;
+  w.parts = work.exterior ? parts.count : 0;
+  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
+  return w;
 }
 
 /// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
@@ -211,37 +244,26 @@ template <class K, int Threads, int MinBlocks, class Order = InOrder, Rhs Form =
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
   constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
   constexpr int Block = keeps ? batch_block<K, Threads, 1>() : Threads;
-  const Halo& h = *a.halo;
+  constexpr int Groups = halo_groups<K, Block>;
   const auto stream = static_cast<gpuStream_t>(launch.stream);
-  const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
-  HaloBlocks w;
-  unsigned packed = 0;
-  for (int mu = 0; mu < directions; ++mu) {
-    packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
-    if (work.pack) w.pack += 2 * pack_blocks<Block>(h, mu, a.rhs);
-  }
-  w.list = !work.whole;
-  w.peers = work.peers;
-  w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
-  if (w.sites == 0) w.sites = 1;
   const bool batch = keeps && a.rhs > K::tile;
-  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, K::tile) : BatchParts{a.rhs / K::tile, K::tile};
-  w.part = parts.size;
-  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
-  const int all = w.pack + (work.exterior ? w.sites * parts.count : 0);
-  if (all == 0) return;
   if constexpr (keeps) {
     if (batch && work.exterior) {
       constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
-      auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
+      constexpr int threads = Block * Groups;
+      auto* kernel = halo_batch_kernel<K, threads, MinBlocks, Order, Groups>;
       static const gpuError_t allowed = allow_memory(kernel, bytes);
       (void)allowed;  // a failure is met again by the launch
-      gpuLaunchKernel(kernel, dim3(all), dim3(Block), bytes, stream, a, h, w);
+      const HaloBlocks w = halo_blocks<K, threads, Block>(a, work, Groups);
+      gpuLaunchKernel(kernel, dim3(w.pack + w.sites * w.parts), dim3(threads), bytes, stream, a, *a.halo, w);
       return;
     }
   }
+  const HaloBlocks w = halo_blocks<K, Block, Block>(a, work, batch ? Groups : 0);
+  const int all = w.pack + w.sites * w.parts;
+  if (all == 0) return;
   auto* kernel = halo_kernel<K, Block, MinBlocks, Order>;
-  gpuLaunchKernel(kernel, dim3(all), dim3(Block), 0, stream, a, h, w);
+  gpuLaunchKernel(kernel, dim3(all), dim3(Block), 0, stream, a, *a.halo, w);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
