@@ -97,8 +97,10 @@ fi
 # Python tests, several at once where pytest-xdist is there; programs that they start have threads of their own, and
 # many wait: for files, for signals, for the start of ranks. Those that measure times follow one by one.
 together=()
-if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; then
-  together=(-n $((processors < 4 ? processors + 1 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
+# pytest-xdist before 3.2, as Debian 12 has it, knows no worksteal.
+how="import xdist; print('worksteal' if tuple(map(int, xdist.__version__.split('.')[:2])) >= (3, 2) else 'load')"
+if [ "$processors" -gt 1 ] && how=$(.venv/bin/python -c "$how" 2>/dev/null); then
+  together=(-n $((processors < 4 ? processors + 1 : processors < 16 ? processors / 2 : 8)) --dist "$how")
 fi
 export QUARKSMITH_BUILD=$build
 export OPENBLAS_NUM_THREADS=1  # NumPy's matrices are small: its threads would only wait for each other

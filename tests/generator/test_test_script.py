@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 PYTHON = """#!/bin/bash
 echo "$*" >> calls
 case "$*" in
-  *"import xdist"*) exit ${LACKS_XDIST:-0} ;;
+  *"import xdist"*)
+    echo "${XDIST-__version__ = '3.6.1'}" > xdist.py
+    PYTHONPATH=. exec %s "$@" ;;
   tools/*) exec %s "$@" ;;
 esac
 for word; do
@@ -61,7 +63,7 @@ def tree(tmp_path):
     (tmp_path / "tools").mkdir()
     for name in ("test.sh", "count_tests.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools")
-    program(tmp_path / ".venv/bin/python", PYTHON % sys.executable)
+    program(tmp_path / ".venv/bin/python", PYTHON.replace("%s", sys.executable))
     for name in ("quarksmith", "quarksmith_tests", "quarksmith_c_tests", "quarksmith_fuzz"):
         program(tmp_path / "build/bin" / name, CPP)
     program(tmp_path / "bin/nproc", "#!/bin/bash\necho ${PROCESSORS:-2}\n")
@@ -99,7 +101,13 @@ def test_whole_runs_are_left_to_profile_wide(tree):
     assert "-m not alone and not slow -n" in together and "-m alone and not slow tests" in alone
 
 
-@pytest.mark.parametrize("lacking", [{"LACKS_XDIST": "1"}, {"PROCESSORS": "1"}])
+@pytest.mark.parametrize(("version", "how"), [("3.1.0", "load"), ("3.2", "worksteal"), ("4.0.0.dev1", "worksteal")])
+def test_tests_are_shared_out_as_this_xdist_can(tree, version, how):
+    _, _, (together, _) = outcome(tree, XDIST=f"__version__ = '{version}'")
+    assert together.endswith(f"--dist {how} --junitxml=build/tests_python.xml")
+
+
+@pytest.mark.parametrize("lacking", [{"XDIST": "raise ImportError"}, {"PROCESSORS": "1"}])
 def test_they_fall_back_to_one_process(tree, lacking):
     status, last, (together, alone) = outcome(tree, **lacking)
     assert (status, last) == (0, "tests: 6 passed, 0 failed, 0 skipped")
