@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import plots
@@ -170,7 +171,8 @@ def plot(title: str, roofs: Roofs, points: list[Point], out: Path) -> None:
     for panel in (axes, below):
         panel.grid(alpha=0.3, which="both", lw=0.5)
     axes.legend(frameon=False, fontsize=9, loc="upper left")
-    figure.legend(handles=_legend(points), frameon=False, fontsize=9, loc="outside right upper")
+    beside = "outside right upper" if mpl.__version_info__ >= (3, 7) else "upper right"
+    figure.legend(handles=_legend(points), frameon=False, fontsize=9, loc=beside)
     plots.save(figure, out)
 
 

@@ -230,6 +230,7 @@ if [ "${1:-}" = tests ] && ! has pytest; then
     from_system python3-pytest
   has pytest || lacks "tests run by pytest, which is" "python3-pytest"
   has xdist || from_system python3-pytest-xdist  # with it tests run side by side; not every system has it
+  has hypothesis || from_system python3-hypothesis  # tests of the algebra are skipped without
 fi
 if [ "${1:-}" = tests ] && ! has "h5py, pyerrors"; then  # tests of files and of the tutorial are skipped without
   .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 h5py pyerrors 2>/dev/null || from_system python3-h5py

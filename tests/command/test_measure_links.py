@@ -50,7 +50,10 @@ def test_milc_gauge_fixing(measured, entry):
     assert change == pytest.approx(entry["delta"], rel=3e-3)
 
 
-@pytest.mark.parametrize("case", FIXED["converged"]["values"], ids=lambda case: "-".join(case.split("/")[-1].split()))
+CONVERGED = list(FIXED["converged"]["values"])
+
+
+@pytest.mark.parametrize("case", CONVERGED, ids=["-".join(case.split("/")[-1].split()) for case in CONVERGED])
 def test_converged_gauges(measured, case):
     """The maximum of the functional, of which independent starts found no other."""
     gauge, condition = case.split()

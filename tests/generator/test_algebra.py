@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, Basis, BasisError, find_basis, products
 from generator.algebra.projector import factorise
@@ -13,6 +11,9 @@ from generator.algebra.su3 import STORAGES, Numeric
 from generator.operators import OPERATORS
 from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec
+
+hypothesis = pytest.importorskip("hypothesis")
+st = pytest.importorskip("hypothesis.strategies")
 
 
 def random_basis(seed: int) -> Basis:
@@ -58,8 +59,8 @@ def test_wilson_projectors_have_rank_two_and_factorise(basis, mu, sign):
     assert np.allclose(factors.reconstruct @ factors.project, matrix, atol=1e-12)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@hypothesis.given(st.integers(0, 10**6), st.integers(1, 4))
+@hypothesis.settings(max_examples=30, deadline=None)
 def test_any_matrix_factorises_to_its_rank(seed, rank):
     rng = np.random.default_rng(seed)
     draw = lambda *shape: rng.normal(size=shape) + 1j * rng.normal(size=shape)  # noqa: E731
@@ -150,7 +151,7 @@ def test_stored_reals_of_links_lie_in_the_unit_interval():
         assert max(np.abs(p).max() for p in reals) <= 1
 
 
-@given(st.floats(-np.pi, np.pi, allow_nan=False))
+@hypothesis.given(st.floats(-np.pi, np.pi, allow_nan=False))
 def test_phase_chart_inverts(phase):
     v = Numeric.chart(np.exp(1j * phase))
     assert -1 <= v <= 1

@@ -27,6 +27,11 @@ def drawn() -> Iterator[Callable[[], Figure]]:
         yield lambda: kept[0]
 
 
+def heading(figure: Figure) -> str:
+    """The title of all panels; get_suptitle needs Matplotlib 3.8."""
+    return figure._suptitle.get_text()
+
+
 def check(tool: str, data: dict, folder: Path, *more: dict) -> None:
     """Draws data, of several files if there are more, and looks at what was written."""
     files = [folder / f"data{n}.json" for n in range(1 + len(more))]
@@ -99,7 +104,7 @@ def test_a_plot_of_hmc_names_lattice_action_thermalised_part_and_autocorrelation
     (tmp_path / "h.json").write_text(json.dumps(history(*series)))
     with drawn() as figure:
         assert draw("plot_hmc.py", tmp_path / "h.json", "--from", 20, "--out", tmp_path / "h.png") == (0, "")
-    title = " ".join(figure().get_suptitle().split())
+    title = " ".join(heading(figure()).split())
     for words in ("4x4x4x4", "gauge: wilson, beta 5.6", "quark: two-flavour clover, csw 1.2", "thermalised from 20 on"):
         assert words in title
     assert re.search(r"autocorrelation time [0-9.]+ ± [0-9.]+ trajectories", title)
@@ -172,7 +177,7 @@ def test_a_configuration_that_two_files_hold_counts_once(tmp_path, capsys):
         draw("plot_correlators.py", *sorted(tmp_path.glob("*.json")), "--out", tmp_path / "c.png")
     said = capsys.readouterr().out
     assert said.count("of the same configuration as") == 2 and "0.json, not counted again" in said
-    assert "2 configurations" in figure().get_suptitle() and "2 repeated files left out" in figure().get_suptitle()
+    assert "2 configurations" in heading(figure()) and "2 repeated files left out" in heading(figure())
     assert figure().axes[0].lines[0].get_ydata() == pytest.approx([1.0, 0.5, 3 / 8])
 
 
