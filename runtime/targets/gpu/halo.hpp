@@ -210,10 +210,13 @@ __global__ QUARKSMITH_BOUNDS(Block, (Block * MinBlocks > 512 ? 512 / Block : Min
   });
 }
 
-/// Groups of threads that share links in a batch of spinors. In double two spill, and take a third more time than one.
+/// Groups of threads that share links in a batch of spinors.
 template <class K, int Block>
-inline constexpr int halo_groups =
-    sizeof(typename K::Element) < 8 && K::HalfSpinor::spins > 1 && 2 * Block <= 512 ? 2 : 1;
+inline constexpr int halo_groups = K::HalfSpinor::spins > 1 && Block >= 2 * widest_warp ? 2 : 1;
+/// Threads of a block for a batch: in double each group has half of a block's, since more would have too few registers.
+template <class K, int Block>
+inline constexpr int halo_threads =
+    halo_groups<K, Block> == 1 || sizeof(typename K::Element) == 8 || 2 * Block > 512 ? Block : 2 * Block;
 
 /// Blocks of Threads threads for what `work` asks for, each for so many sites. \param groups that share a batch; 0:
 /// none.
@@ -244,22 +247,22 @@ template <class K, int Threads, int MinBlocks, class Order = InOrder, Rhs Form =
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
   constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
   constexpr int Block = keeps ? batch_block<K, Threads, 1>() : Threads;
-  constexpr int Groups = halo_groups<K, Block>;
+  constexpr int Groups = halo_groups<K, Block>, threads = halo_threads<K, Block>, sites = threads / Groups;
   const auto stream = static_cast<gpuStream_t>(launch.stream);
   const bool batch = keeps && a.rhs > K::tile;
   if constexpr (keeps) {
     if (batch && work.exterior) {
-      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
-      constexpr int threads = Block * Groups;
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, sites>::bytes;
       auto* kernel = halo_batch_kernel<K, threads, MinBlocks, Order, Groups>;
       static const gpuError_t allowed = allow_memory(kernel, bytes);
       (void)allowed;  // a failure is met again by the launch
-      const HaloBlocks w = halo_blocks<K, threads, Block>(a, work, Groups);
+      const HaloBlocks w = halo_blocks<K, threads, sites>(a, work, Groups);
       gpuLaunchKernel(kernel, dim3(w.pack + w.sites * w.parts), dim3(threads), bytes, stream, a, *a.halo, w);
       return;
     }
   }
-  const HaloBlocks w = halo_blocks<K, Block, Block>(a, work, batch ? Groups : 0);
+  // Packing alone counts the same participants as the launch that takes the batch.
+  const HaloBlocks w = batch ? halo_blocks<K, Block, sites>(a, work, Groups) : halo_blocks<K, Block, Block>(a, work, 0);
   const int all = w.pack + w.sites * w.parts;
   if (all == 0) return;
   auto* kernel = halo_kernel<K, Block, MinBlocks, Order>;
