@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "apps/options.hpp"
 #include "apps/rank_times.hpp"
@@ -88,8 +89,12 @@ class Scaling {
                               .dagger = k.dagger,
                               .epilogue = k.epilogue,
                               .spins = k.spins});
-    throw UsageError(fmt::format(
-        "--operator {}: this build has no such hopping term; `quarksmith list` shows those that it has", name));
+    std::set<std::string> known;
+    for (const Kernel& k : kernels)
+      if (k.family == "hopping" && !k.dagger)
+        known.emplace(k.name.substr(0, k.name.find(fmt::format("_{}_", k.precision))));
+    throw UsageError(fmt::format("--operator {}: this build has no such hopping term; it has {}", name,
+                                 one_of(std::vector<std::string_view>(known.begin(), known.end()))));
   }
 
   /// One of the hopping terms that are applied in turn.
