@@ -31,7 +31,7 @@ CHECKED = (
     (r"-m generator sweep", "compiles for minutes, most on a GPU; test_sweep.py runs it"),
     (r"^quarksmith sweep ", "needs what a sweep packed; test_sweep.py runs it"),
     (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
-    (r"tools/(measure_host\.sh|scaling_tables\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
+    (r"tools/(measure_host\.sh|(scaling|batch)_tables?\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
     (r"masses\.(toml|py) ", "needs configurations of the page, and pyerrors; test_masses.py runs it"),
     (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
 )

@@ -1,5 +1,6 @@
 """Scripts that measure and test on the GPUs of a host, with programs in place of these."""
 
+import json
 import os
 import re
 import shutil
@@ -104,6 +105,19 @@ def test_what_is_missing_is_said(host):
     assert "STEPS has hop" in run(host, "measure_host.sh", host / "build", host / "out", STEPS="hop").stderr
     (host / "empty").mkdir()
     assert tables(host / "empty").returncode == 1
+
+
+def test_a_batch_is_what_the_kernels_of_its_tiles_take(tmp_path):
+    times = {("_n1", 1): 50.0, ("_n1", 4): 180.0, ("_n4", 4): 100.0, ("_n4", 12): 290.0, ("_n8", 8): 160.0}
+    rows = [("wilson_tinv_half_r12_nr" + tile, rhs, t) for (tile, rhs), t in times.items()]
+    rows += [("wilson_dagger_tinv_half_r12_nr_n1", 1, 1.0), ("wilson_half_r18_nr_n1__complex", 1, 7.0)]
+    data = {"kernels": [{"name": n, "rhs": r, "microseconds": t, "precision": "half"} for n, r, t in rows]}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    command = [sys.executable, ROOT / "tools" / "batch_table.py", tmp_path / "a.json"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found[0].endswith(" half: 1 / 4 / 8 / 12 |") and len(found) == 4
+    assert "| wilson_tinv r12_nr |  |  | 50 / 25 / 20 / 22 |" in found  # 12: 8 and 4
+    assert "| wilson r18_nr complex |  |  | 7 / - / - / - |" in found
 
 
 def test_all_parts_of_the_tests_are_counted(host):
