@@ -43,9 +43,13 @@ SHAPES = {
 """All shapes by name."""
 
 
+MOST_GROUPS = 4
+"""Of threads, see `groups`."""
+
+
 def groups(shape: Sequence[str]) -> int:
     """Groups of threads that share links kept in shared memory, each for right-hand sides of its own."""
-    return 4 if "quads" in shape else 2 if "pairs" in shape else 1
+    return MOST_GROUPS if "quads" in shape else 2 if "pairs" in shape else 1
 
 
 def reordered(shape: Sequence[str], hops: Sequence[T]) -> list[T]:

@@ -108,10 +108,13 @@ const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile && kernel.tile < register_tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
   const long long sites = blocks * a.geometry.lanes * a.rhs;
-  const LaunchSize size = batch ? LaunchSize::batch : launch_size_of(sites);
+  const LaunchSize size = !batch                                      ? launch_size_of(sites)
+                          : a.rhs < most_sharing_groups * kernel.tile ? LaunchSize::few
+                                                                      : LaunchSize::batch;
   const auto& known = variants_[*place];
   const Kernel* chosen = known[int(size)];
   if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];
+  if (chosen == nullptr && size == LaunchSize::few) chosen = known[int(LaunchSize::batch)];
   return chosen != nullptr ? *chosen : kernel;
 }
 

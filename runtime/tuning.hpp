@@ -9,8 +9,9 @@
 namespace quarksmith {
 
 /// Classes of launches, by the sites that they work on, and batches of right-hand sides for kernels that read links: a
-/// GPU holds all sites of a small launch at once, those of a tiny one do not fill it.
-enum class LaunchSize { tiny, small, large, batch };
+/// GPU holds all sites of a small launch at once, those of a tiny one do not fill it. Of `few` there are fewer tiles
+/// than groups of threads can share links; they are as `batch` where nothing else is known.
+enum class LaunchSize { tiny, small, large, batch, few };
 inline constexpr long long tiny_launch_sites = 1 << 13, small_launch_sites = 1 << 17;
 
 /// The variant that was fastest for a kernel.
@@ -41,6 +42,9 @@ struct TunedDevice {
 /// Kernels of so many right-hand sides, or more, share links in registers. On GPUs further tiles are then faster side
 /// by side than one after the other with links in shared memory, and no class of their own (generator/launch.py).
 inline constexpr int register_tile = 4;
+
+/// Tiles of right-hand sides from which on a batch has work for all groups of threads (generator/shapes.py).
+inline constexpr int most_sharing_groups = 4;
 
 /// The class of a launch on so many sites.
 constexpr LaunchSize launch_size_of(long long sites) {

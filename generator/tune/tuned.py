@@ -16,7 +16,7 @@ from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..folders import ROOT
 from ..profile import Profile
-from ..shapes import SHAPES
+from ..shapes import MOST_GROUPS, SHAPES, groups
 from ..spec import KernelSpec
 from ..targets import Size, Target
 from .candidates import digest
@@ -37,6 +37,8 @@ from .sweep import collect
 FOLDER = ROOT / "generated" / "tuned"
 KEPT = 20
 """Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
+FEW = "few"
+"""Class of the batches of fewer tiles than groups of threads; what is best there follows from larger batches."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,26 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target:
             times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
     alone = {size: t for size, t in times.items() if target.sizes[size].rhs == 1}
     batches = {size: t for size, t in times.items() if size not in alone}
-    return _compromise(spec, alone, target.sizes) | _compromise(spec, batches, target.sizes)
+    found = _compromise(spec, alone, target.sizes)
+    for size, each in batches.items():
+        found |= _of_batches(spec, size, each, target.sizes)
+    return found
+
+
+def _of_batches(
+    spec: KernelSpec, size: str, times: dict[KernelSpec, float], sizes: Mapping[str, Size]
+) -> dict[str, KernelSpec]:
+    """The kernel for batches, and where it has four groups of threads, that for batches in which two would idle.
+
+    Four groups must gain over fewer what a variant must gain.
+    """
+    fewer = {k: t for k, t in times.items() if groups(k.shape) < MOST_GROUPS}
+    if not fewer:
+        return _compromise(spec, {size: times}, sizes)
+    few = _compromise(spec, {size: fewer}, sizes)
+    if min(times.values()) * (1 + sizes[size].gain) > min(fewer.values()):
+        return few
+    return _compromise(spec, {size: times}, sizes) | {FEW: few[size]}
 
 
 def _compromise(

@@ -71,7 +71,8 @@ LIMITS = {  # beginning and storage of a hopping term -> by instruction set
     r"wilson.* Fixed<short.* R12,": {"v4": 400, "v3": 800, "neon": 490},
     r"improved_staggered Ieee.*, 4$": {"v4": 100, "v3": 360, "neon": 350},  # four right-hand sides
     r"improved_staggered Ieee.*, 2$": {"v4": 165, "v3": 360, "neon": 350},
-    r"improved_staggered Fixed<short.*, 4$": {"v4": 1000, "v3": 1700, "neon": 1500},
+    r"improved_staggered Fixed<short.*, [24]$": {"v4": 1000, "v3": 1700, "neon": 1500},
+    r"staggered Ieee.*, 2$": {"v4": 75, "v3": 220, "neon": 220},
     r"staggered Ieee.* R18,": {"v4": 15, "v3": 40, "neon": 100},
     r"staggered Ieee.* R1[23],": {"v4": 75, "v3": 160, "neon": 145},
     r"improved_staggered Fixed<short": {"v4": 460, "v3": 710, "neon": 580},

@@ -76,6 +76,18 @@ def test_good_evidence_is_rendered(tmp_path):
     assert {c.variant for c in found} == {f"{KERNEL}__box_b256m1", "wilson_dagger_double_r12_nr_n1__box_b256m1"}
 
 
+@pytest.mark.parametrize(("pairs", "batch", "few"), [(5.1, "pairs", None), (7.0, "quads", "pairs")])
+def test_groups_of_threads_have_right_hand_sides_of_their_own(pairs, batch, few, tmp_path):
+    """Of two right-hand sides two of four groups would idle."""
+    (folder,) = tuned(tmp_path / "tuned", size="batch", shape=["kept", "quads"])
+    data = json.loads((folder / "gpu.json").read_text())
+    data["kernels"][KERNEL]["classes"]["batch"].append(row(shape=["kept", "pairs"], microseconds=pairs))
+    (folder / "gpu.json").write_text(json.dumps(data))
+    found = {c.size: c.variant for c in choices(DEV.kernels, (folder,))[0]["Some GPU"] if c.kernel == KERNEL}
+    assert batch in found["batch"]
+    assert few in found["few"] if few else "few" not in found
+
+
 def test_candidates_without_names_are_what_they_are_with_them(tmp_path):
     full = row(deviation=0.0) | {"microseconds": 5.0, "spread": 0.1}
     full = {name: full[name] for name in COLUMNS}
