@@ -10,22 +10,28 @@ import re
 import sys
 from pathlib import Path
 
+PRECISIONS = ("double", "single", "half")
 Times = dict[tuple[int, int], float]
 """Microseconds of a launch, by the kernel's tile and the right-hand sides."""
 
 
-def read(paths: list[Path]) -> dict[str, dict[str, Times]]:
-    """Times by precision and name of the hopping term, both without daggers."""
-    found: dict[str, dict[str, Times]] = {}
-    for path in paths:
-        for row in json.loads(path.read_text())["kernels"]:
-            name, tile, complex_phase = re.fullmatch(r"(\w+?)_n(\d+)(__complex)?", row["name"]).groups()
-            if "_dagger" in name:
-                continue
-            plain = name.replace(f"_{row['precision']}_", " ", 1) + (complex_phase or "").replace("__", " ")
-            times = found.setdefault(plain, {}).setdefault(row["precision"], {})
-            times[int(tile), row["rhs"]] = row["microseconds"]
-    return found
+def add(path: Path, found: dict[str, dict[str, Times]]) -> None:
+    """Adds the times of a file, by name of the hopping term, those with a dagger left out, and by precision.
+
+    Raises:
+        OSError, ValueError, KeyError, TypeError: it cannot be read, or is something else.
+    """
+    data = json.loads(path.read_text())
+    if not isinstance(data, dict) or not data.get("kernels"):
+        raise ValueError("no kernels in it")
+    for row in data["kernels"]:
+        parts = re.fullmatch(r"(\w+?)_n(\d+)(__complex)?", row["name"])
+        if parts is None or "_dagger" in row["name"]:
+            continue
+        name, tile, complex_phase = parts.groups()
+        plain = name.replace(f"_{row['precision']}_", " ", 1) + (complex_phase or "").replace("__", " ")
+        times = found.setdefault(plain, {}).setdefault(row["precision"], {})
+        times[int(tile), row["rhs"]] = row["microseconds"]
 
 
 def as_solved(times: Times, rhs: int) -> float | None:
@@ -43,7 +49,7 @@ def as_solved(times: Times, rhs: int) -> float | None:
 
 
 def table(found: dict[str, dict[str, Times]], numbers: list[int]) -> list[str]:
-    """Microseconds for each right-hand side, and the loss where a batch takes more than one after the other."""
+    """Microseconds for each right-hand side of batches of such numbers; `-` where one of the launches is missing."""
     lines = ["| hopping term | " + " | ".join(f"{p}: {' / '.join(map(str, numbers))}" for p in PRECISIONS) + " |"]
     lines.append("|---" * (len(PRECISIONS) + 1) + "|")
     for name in sorted(found):
@@ -55,14 +61,17 @@ def table(found: dict[str, dict[str, Times]], numbers: list[int]) -> list[str]:
     return lines
 
 
-PRECISIONS = ("double", "single", "half")
-
-
 def main() -> int:
-    """Prints the table."""
+    """Prints the table; 1 where a file is none of `bench --family hopping`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    found = read(parser.parse_args().files)
+    found: dict[str, dict[str, Times]] = {}
+    for path in parser.parse_args().files:
+        try:
+            add(path, found)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            print(f"{path}: {error}: no file of `quarksmith bench --family hopping --json`", file=sys.stderr)
+            return 1
     numbers = sorted({rhs for kernel in found.values() for times in kernel.values() for _, rhs in times})
     print("\n".join(table(found, numbers)))
     return 0

@@ -118,6 +118,16 @@ def test_a_batch_is_what_the_kernels_of_its_tiles_take(tmp_path):
     assert found[0].endswith(" half: 1 / 4 / 8 / 12 |") and len(found) == 4
     assert "| wilson_tinv r12_nr |  |  | 50 / 25 / 20 / 22 |" in found  # 12: 8 and 4
     assert "| wilson r18_nr complex |  |  | 7 / - / - / - |" in found
+    for name, text in {
+        "empty": "",
+        "list": "[]",
+        "else": '{"kernels": [1]}',
+        "bare": '{"kernels": [{"rhs": 1}]}',
+    }.items():
+        (tmp_path / name).write_text(text)
+        refused = subprocess.run([*command, tmp_path / name], capture_output=True, text=True, check=False)
+        assert refused.returncode == 1 and refused.stderr.startswith(f"{tmp_path / name}: "), refused
+        assert refused.stderr.count("\n") == 1 and refused.stdout == ""
 
 
 def test_all_parts_of_the_tests_are_counted(host):
