@@ -207,7 +207,7 @@ class Device {
   const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
 
  private:
-  std::vector<std::array<const Kernel*, 5>> variants_;  // by index of the kernel and LaunchSize
+  std::vector<std::array<const Kernel*, launch_sizes>> variants_;  // by index of the kernel and LaunchSize
   mutable std::map<std::string_view, std::vector<const Kernel*>> by_operation_;  // of these kernels:
   mutable std::span<const Kernel> sorted_;
   std::vector<TunedDevice> sweeps_;

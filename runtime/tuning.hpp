@@ -12,6 +12,7 @@ namespace quarksmith {
 /// GPU holds all sites of a small launch at once, those of a tiny one do not fill it. Of `few` there are fewer tiles
 /// than groups of threads can share links; they are as `batch` where nothing else is known.
 enum class LaunchSize { tiny, small, large, batch, few };
+inline constexpr int launch_sizes = int(LaunchSize::few) + 1;
 inline constexpr long long tiny_launch_sites = 1 << 13, small_launch_sites = 1 << 17;
 
 /// The variant that was fastest for a kernel.

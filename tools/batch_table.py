@@ -72,6 +72,9 @@ def main() -> int:
         except (OSError, ValueError, KeyError, TypeError) as error:
             print(f"{path}: {error}: no file of `quarksmith bench --family hopping --json`", file=sys.stderr)
             return 1
+    if not found:
+        print("no file times a hopping term: use `quarksmith bench --family hopping --json`", file=sys.stderr)
+        return 1
     numbers = sorted({rhs for kernel in found.values() for times in kernel.values() for _, rhs in times})
     print("\n".join(table(found, numbers)))
     return 0

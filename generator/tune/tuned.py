@@ -272,12 +272,12 @@ def _of_batches(
     Four groups must gain over fewer what a variant must gain.
     """
     fewer = {k: t for k, t in times.items() if groups(k.shape) < MOST_GROUPS}
+    found = _compromise(spec, {size: times}, sizes)
     if not fewer:
-        return _compromise(spec, {size: times}, sizes)
+        return found
     few = _compromise(spec, {size: fewer}, sizes)
-    if min(times.values()) * (1 + sizes[size].gain) > min(fewer.values()):
-        return few
-    return _compromise(spec, {size: times}, sizes) | {FEW: few[size]}
+    gains = min(times.values()) * (1 + sizes[size].gain) <= min(fewer.values())
+    return found | {FEW: few[size]} if gains else few
 
 
 def _compromise(

@@ -128,6 +128,9 @@ def test_a_batch_is_what_the_kernels_of_its_tiles_take(tmp_path):
         refused = subprocess.run([*command, tmp_path / name], capture_output=True, text=True, check=False)
         assert refused.returncode == 1 and refused.stderr.startswith(f"{tmp_path / name}: "), refused
         assert refused.stderr.count("\n") == 1 and refused.stdout == ""
+    (tmp_path / "a.json").write_text(json.dumps({"kernels": [{"name": "axpby_half", "rhs": 1}]}))
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "no file times a hopping term" in refused.stderr
 
 
 def test_all_parts_of_the_tests_are_counted(host):

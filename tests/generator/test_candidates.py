@@ -7,7 +7,7 @@ from generator.errors import SpecError
 from generator.folders import ROOT
 from generator.launch import REGISTER_TILE
 from generator.profile import load_profile
-from generator.shapes import groups
+from generator.shapes import MOST_GROUPS, groups
 from generator.targets import GPU, HOST, TARGETS
 from generator.tune.candidates import Chosen, candidates, digest, tunable
 from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report, part_of
@@ -64,6 +64,11 @@ def test_what_is_no_part_is_refused(text):
     assert part_of("2/3") == (2, 3)
     with pytest.raises(SpecError, match="--part"):
         part_of(text)
+
+
+def test_the_runtime_knows_how_many_groups_of_threads_share_links():
+    assert f" most_sharing_groups = {MOST_GROUPS};" in (ROOT / "runtime" / "tuning.hpp").read_text()
+    assert max(groups((shape,)) for shape in GPU.shapes) == MOST_GROUPS
 
 
 def test_tiles_that_share_links_in_registers_have_no_form_in_shared_memory():
