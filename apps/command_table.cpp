@@ -1,13 +1,13 @@
 #include "apps/command_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <regex>
 
-#include "apps/options.hpp"
+#include "runtime/text.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -21,16 +21,15 @@ std::vector<std::string> choices_of(const std::string& type) {
 }
 
 OptionEntry entry_of(const CLI::Option& o) {
-  OptionEntry e{
-      .names = {},
-      .description = o.get_description(),
-      .type = o.get_type_name(),
-      .fallback = o.get_default_str(),
-      .positional = o.get_positional(),
-      .takes_value = o.get_items_expected_max() > 0,
-      .required = o.get_required(),
-      .several = o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && o.get_items_expected_max() > 0,
-      .choices = {}};
+  OptionEntry e{.names = {},
+                .description = o.get_description(),
+                .type = o.get_type_name(),
+                .fallback = o.get_default_str(),
+                .positional = o.get_positional(),
+                .takes_value = o.get_items_expected_max() > 0,
+                .required = o.get_required(),
+                .several = o.get_items_expected_max() > 1,
+                .choices = {}};
   for (const auto& name : o.get_snames()) e.names.push_back("-" + name);
   for (const auto& name : o.get_lnames()) e.names.push_back("--" + name);
   if (e.positional) e.names = {o.get_name(true)};
@@ -55,39 +54,27 @@ const CLI::App& parsed_command(const CLI::App& app) {
 /// `--mass=1` -> `--mass`
 std::string without_value(const std::string& word) { return word.substr(0, word.find('=')); }
 
-/// What kind of value an option takes.
-std::string kind_of(const CLI::App& command, const std::string& name) {
-  for (const OptionEntry& o : command_entry(command).options)
-    if (std::find(o.names.begin(), o.names.end(), name) != o.names.end())
-      return o.type == "FLOAT" ? "number" : o.type == "INT" || o.type == "UINT" ? "whole number" : "value of its kind";
-  return "value of its kind";
-}
-
-/// CLI11's `Could not convert: --kappa = heavy` and `--steps: Value x not in range ...` with the kind of the value.
-std::string value_text(const CLI::App& command, const std::string& text) {
-  static const std::regex conversion("Could not convert: (\\S+) = (.*)"),
-      range("(\\S+): Value (.*) not in range \\[?(\\S+) (?:to|-) ([^\\]]*)\\]?"),
-      member("(\\S+): (.*) not in \\{(.*)\\}");
-  std::smatch found;
-  if (std::regex_match(text, found, member)) {
-    const auto known = split(found.str(3), ',');
-    return fmt::format("{} '{}' is unknown; {}use {}", found.str(1), found.str(2), suggestion(found.str(2), known),
-                       one_of(std::vector<std::string_view>(known.begin(), known.end())));
-  }
-  if (std::regex_match(text, found, conversion))
-    return fmt::format("{}: '{}' is not a {}", found.str(1), found.str(2), kind_of(command, found.str(1)));
-  if (!std::regex_match(text, found, range)) return text;
-  char* end = nullptr;
-  const std::string value = found.str(2);
-  std::strtod(value.c_str(), &end);
-  if (end == value.c_str() || *end != '\0')
-    return fmt::format("{}: '{}' is not a {}", found.str(1), value, kind_of(command, found.str(1)));
-  const double least = std::strtod(found.str(3).c_str(), nullptr), most = std::strtod(found.str(4).c_str(), nullptr);
-  if (most > 1e300) return fmt::format("{}: {} is too small; use a number above {:g}", found.str(1), value, least);
-  return fmt::format("{}: {} is not in the range {:g} to {:g}", found.str(1), value, least, most);
-}
-
 }  // namespace
+
+std::string option_name_of(const runs::Member& member) { return runs::Wording{}.name(member.name()); }
+
+void declare(const runs::Member& m, CLI::App& command) {
+  const std::string name = m.is_positional() ? m.name() : option_name_of(m);
+  if (m.is_flag()) {
+    command.add_flag(name, m.help())->group(m.is_hidden() ? "" : "Options");
+    return;
+  }
+  const std::string fallback = m.is_required() || m.is_repeated() ? "" : m.shown_default();
+  CLI::Option* option = command.add_option(
+      name, [](const CLI::results_t&) { return true; }, m.help());
+  option->type_name(m.words().empty() ? m.type() : fmt::format("{}:{{{}}}", m.type(), fmt::join(m.words(), ",")));
+  option->default_str(fallback)->required(m.is_required());
+  if (m.is_positional())
+    option->expected(m.is_repeated() ? -1 : 1);
+  else
+    option->expected(1)->take_all();  // that it is given once is for the member to say
+  if (m.is_hidden()) option->group("");
+}
 
 CommandEntry command_entry(const CLI::App& command) {
   CommandEntry entry{command.get_name(), command.get_description(), {}};
@@ -125,7 +112,7 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty())
     return fmt::format("{} cannot use '{}': it takes no further argument; `{} --help` shows its use", name,
                        left.front(), full);
-  std::string text = value_text(command, error.what());
+  std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.size() > 1 && (text[1] == ' ' || std::islower(static_cast<unsigned char>(text[1]))))
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));

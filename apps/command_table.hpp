@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runs/describe.hpp"
+
 namespace quarksmith::apps {
 
 /// An option or positional argument.
@@ -26,15 +28,10 @@ struct CommandEntry {
   std::vector<OptionEntry> options;
 };
 
-/// A subcommand and what declares it; running it sets the exit status.
-struct Command {
-  std::string_view name;
-  void (*add)(CLI::App& app, int& status);
-  std::string_view leaves = "report";  ///< for a caller, besides a report: `gauge`, `quarks`, `eigenvectors`
-  bool of_shell = false;               ///< it writes files of a shell, or starts itself again: none calls it
-};
-/// All of them.
-std::span<const Command> commands();
+/// Adds a member of a description to the options of a command: CLI11 takes words apart, and members read them.
+void declare(const runs::Member& member, CLI::App& command);
+/// `--max-iterations`
+std::string option_name_of(const runs::Member& member);
 
 /// Options of one command, in the order of their declaration; hidden ones are left out.
 CommandEntry command_entry(const CLI::App& command);

@@ -1,49 +1,82 @@
-// The command `quarksmith`: one subcommand a file.
+// The command `quarksmith`: each run is a subcommand, whose options are the members of its description.
 #include "apps/commands.hpp"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <new>
 
 #include "apps/command_table.hpp"
-#include "apps/interrupt.hpp"
-#include "apps/option_rules.hpp"
-#include "apps/options.hpp"
-#include "apps/ranks.hpp"
+#include "apps/launch.hpp"
+#include "runs/command.hpp"
+#include "runs/stops.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
+namespace {
 
-/// In the order of their list.
-std::span<const Command> commands() {
-  static constexpr Command all[] = {
-      {"info", add_info},
-      {"list", add_list},
-      {"convert", add_convert},
-      {"links", add_links},
-      {"heatbath", add_heatbath, "gauge"},
-      {"hmc", add_hmc, "gauge"},
-      {"smear", add_smear, "gauge"},
-      {"flow", add_flow, "gauge"},
-      {"apply", add_apply},
-      {"propagator", add_propagator, "quarks"},
-      {"correlators", add_correlators},
-      {"measure", add_measure},
-      {"eigen", add_eigen, "eigenvectors"},
-      {"multigrid", add_multigrid},
-      {"solve-bench", add_solve_bench},
-      {"bench", add_bench},
-      {"accuracy", add_accuracy},
-      {"scaling", add_scaling},
-      {"sweep", add_sweep, "report", true},
-      {"devices", add_devices},
-      {"model", add_model},
-      {"completion", add_completion, "report", true},
-      {"man", add_manual, "report", true},
-  };
-  return all;
+using namespace runs;
+
+/// A command that is offered, and what it is to be told.
+struct Offered {
+  const Command& command;
+  Session session;
+  Call call;
+  CLI::App* app;
+
+  Offered(const Command& c, CLI::App& all)
+      : command(c), call(c, session), app(all.add_subcommand(std::string(c.name), std::string(c.help))) {
+    for (const Member& m : call.members().all()) declare(m, *app);
+  }
+
+  /// Words that were parsed, by the names of members.
+  Table values() {
+    Table table;
+    for (const Member& m : call.members().all()) {
+      const CLI::Option* option = app->get_option(m.is_positional() ? m.name() : option_name_of(m));
+      if (m.is_flag() && option->count() > 0) table.entries.emplace_back(m.name(), Value{true});
+      if (m.is_flag()) continue;
+      for (const std::string& word : option->results()) {
+        if (word.starts_with("--") && app->get_option_no_throw(word) != nullptr)  // CLI11 takes it for the value
+          throw UsageError(fmt::format("{} has no value; {} is another option", option->get_name(), word));
+        table.entries.emplace_back(m.name(), Value{Word{word}});
+      }
+    }
+    return table;
+  }
+};
+
+/// Whether options are required, which help says and the checks of members find.
+void set_required(std::deque<Offered>& all, bool required) {
+  for (Offered& offered : all)
+    for (const Member& m : offered.call.members().all())
+      if (m.is_required())
+        offered.app->get_option(m.is_positional() ? m.name() : option_name_of(m))->required(required);
 }
+
+/// \throws UsageError `--name=` without a value: the next word would be taken for it.
+void refuse_empty_values(int argc, const char* const* argv) {
+  for (int n = 1; n < argc; ++n) {
+    const std::string word = argv[n];
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
+      throw UsageError(word.substr(0, word.size() - 1) + " has no value; write it after the equals sign");
+  }
+}
+
+int run(std::deque<Offered>& all) {
+  for (Offered& offered : all)
+    if (offered.app->parsed()) {
+      offered.session.say_at_end(offered.session.said_at_end());
+      offered.call.fill(offered.values(), {Door::command, std::string(offered.command.name), {}});
+      return offered.call.run().status;
+    }
+  return 0;  // those of the shell have done their work
+}
+
+}  // namespace
 
 int run_command_line(int argc, char** argv) {
   CLI::App app("Quarksmith: generated kernels and solvers for lattice QCD.", "quarksmith");
@@ -53,17 +86,23 @@ int run_command_line(int argc, char** argv) {
       "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use, 128 + n ended by signal n.\n"
       "`quarksmith COMMAND --help` shows the options of a command.");
   app.get_formatter()->column_width(32);
+  std::deque<Offered> all;
   int status = 0;
   try {
     join_ranks(argc, argv);
-    for (const Command& c : commands()) c.add(app, status);
-    refuse_impossible_numbers(app);
+    for (const Command* c : commands()) all.emplace_back(*c, app);
+    add_completion(app, status);
+    add_manual(app, status);
     check_command(app, argc, argv);
+    refuse_empty_values(argc, argv);
     catch_signals();
+    set_required(all, false);
     app.parse(argc, argv);
+    status = run(all);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw Error(std::string("standard output cannot be written: ") + std::strerror(errno));
   } catch (const CLI::ParseError& error) {
+    set_required(all, true);
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return fail(wrong_use(app, error), 2);
   } catch (const Interrupted& error) {

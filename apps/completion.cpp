@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/action_options.hpp"
+#include "runs/action.hpp"
 #include "apps/command_table.hpp"
-#include "apps/options.hpp"
+#include "runs/session.hpp"
 #include "runtime/ranks/halo.hpp"
 #include "solvers/actions/action.hpp"
 #include "solvers/gauge/heatbath.hpp"
@@ -16,6 +16,8 @@
 
 namespace quarksmith::apps {
 namespace {
+
+using namespace runs;
 
 using Words = std::vector<std::string>;
 

@@ -1,5 +1,5 @@
 # The library and the command of one rendered profile. Host code and the sources of the command know no kernel: a build
-# folder compiles them once (quarksmith_host, quarksmith_apps, quarksmith_interface), for all profiles that it holds.
+# folder compiles them once (quarksmith_host, quarksmith_runs, quarksmith_apps, quarksmith_interface), for all profiles that it holds.
 
 # Objects of position-independent code: the library, shared or not, and the module of Python are made of the same ones.
 function(quarksmith_objects target)
@@ -15,7 +15,7 @@ function(quarksmith_profile suffix generated tuned folder)
   set(list "${folder}/listed/targets.cpp")
   quarksmith_list_targets("${list}" cpu ${ARGN})
   quarksmith_cpu_kernels("${suffix}" "${generated}")
-  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> $<TARGET_OBJECTS:quarksmith_apps>
+  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> $<TARGET_OBJECTS:quarksmith_runs> $<TARGET_OBJECTS:quarksmith_apps>
               $<TARGET_OBJECTS:quarksmith_interface> $<TARGET_OBJECTS:quarksmith_cpu_device>
               "${generated}/tables.cpp" "${generated}/actions.cpp" "${tuned}/tuned.cpp" "${list}" ${objects})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}

@@ -47,7 +47,7 @@ target_link_options(quarksmith_module PRIVATE LINKER:--exclude-libs,ALL)
 target_compile_options(quarksmith_module PRIVATE -Wall -Wextra)
 target_compile_definitions(quarksmith_module PRIVATE QUARKSMITH_VERSION="${PROJECT_VERSION}"
                            QUARKSMITH_BUILD_FOLDER="${CMAKE_BINARY_DIR}")
-target_link_libraries(quarksmith_module PRIVATE quarksmith_library CLI11::CLI11 ${fmt_library}
+target_link_libraries(quarksmith_module PRIVATE quarksmith_library ${fmt_library}
                       nlohmann_json::nlohmann_json)
 
 file(GLOB python_files CONFIGURE_DEPENDS python/quarksmith/*.py)

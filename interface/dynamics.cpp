@@ -68,7 +68,7 @@ void Dynamics::kick(const std::function<void(LinkField&)>& force) {
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(dynamics, "dynamics");
-    give<Dynamics>(dynamics, g.session, g);
+    give<Dynamics>(dynamics, g.shared, g);
   });
 }
 

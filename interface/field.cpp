@@ -53,13 +53,13 @@ quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory) 
 quarksmith_status quarksmith_field_create(quarksmith_context* context, const char* options, quarksmith_field** field) {
   return call<Context>(__func__, "context", context, [&](Context& c) {
     require(field, "field");
-    const OptionsOf<FieldOptions> o(options);
-    const PrecisionInfo& precision = find_precision(o->precision);
-    const BasisInfo& basis = find_basis(o->basis);
-    const Subset sites = o->sites == "all" ? Subset::full : o->sites == "even" ? Subset::even : Subset::odd;
-    SpinorField spinors(c.session->domain, precision, sites, o->rhs, o->spins, o->slices);
+    const auto d = read_options<FieldDescription>(options);
+    const PrecisionInfo& precision = find_precision(d->precision);
+    const BasisInfo& basis = find_basis(d->basis);
+    const Subset sites = d->sites == "all" ? Subset::full : d->sites == "even" ? Subset::even : Subset::odd;
+    SpinorField spinors(c.shared->domain, precision, sites, d->rhs, d->spins, d->slices);
     spinors.fill(0);
-    give<Field>(field, c.session, std::move(spinors), basis);
+    give<Field>(field, c.shared, std::move(spinors), basis);
   });
 }
 

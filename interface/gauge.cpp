@@ -48,7 +48,7 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     copy_links(links, f, host);
     check_unitarity(host);
     fold_boundary_phases(host);
-    give<Gauge>(gauge, c.session, std::move(host));
+    give<Gauge>(gauge, c.shared, std::move(host));
   });
 }
 
@@ -57,7 +57,7 @@ quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char*
     require(path, "path");
     require(gauge, "gauge");
     GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice()); });
-    give<Gauge>(gauge, c.session, std::move(file.gauge));
+    give<Gauge>(gauge, c.shared, std::move(file.gauge));
   });
 }
 
@@ -78,7 +78,7 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(plaquette, "plaquette");
-    const GaugeAverages a = gauge_averages(g.gauge, g.session->domain);
+    const GaugeAverages a = gauge_averages(g.gauge, g.shared->domain);
     plaquette[0] = a.plaquette;
     plaquette[1] = a.space_plaquette;
     plaquette[2] = a.time_plaquette;

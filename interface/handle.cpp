@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "runs/describe.hpp"
+
 namespace quarksmith::interface {
 namespace {
 
@@ -31,6 +33,9 @@ std::pair<quarksmith_status, std::string> describe() {
     return {e.status, e.what()};
   } catch (const UnknownName& e) {
     return {QUARKSMITH_UNKNOWN_NAME, e.what()};
+  } catch (const runs::Refusal& e) {  // of a file that options name, an unknown key is no name of theirs
+    const bool unknown = e.kind == runs::Refusal::Kind::unknown && e.line == 0;
+    return {unknown ? QUARKSMITH_UNKNOWN_NAME : QUARKSMITH_BAD_ARGUMENT, e.what()};
   } catch (const WrongLattice& e) {
     return {QUARKSMITH_WRONG_LATTICE, e.what()};
   } catch (const MissingKernel& e) {
@@ -98,8 +103,8 @@ quarksmith_status quarksmith_handle_message(const void* handle, char* text, size
   // Not a call on the handle: a failure here must not replace the message that is asked for.
   return guarded(__func__, [&] {
     std::shared_ptr<Handle> found = handle_table().find(handle, HandleKind::any, "handle");
-    const std::shared_ptr<Session> session = found->session;
-    const std::unique_lock lock(session->mutex);
+    const std::shared_ptr<SharedDomain> shared = found->shared;
+    const std::unique_lock lock(shared->mutex);
     const std::shared_ptr<Handle> h = std::move(found);  // ends under the lock
     copy_text(h->message, text, size);
   });
@@ -109,8 +114,8 @@ void quarksmith_free(void* handle) {
   if (handle == nullptr) return;
   guarded(__func__, [&] {
     std::shared_ptr<Handle> closed = handle_table().close(handle, "handle");
-    const std::shared_ptr<Session> session = closed->session;
-    const std::unique_lock lock(session->mutex);
+    const std::shared_ptr<SharedDomain> shared = closed->shared;
+    const std::unique_lock lock(shared->mutex);
     const std::shared_ptr<Handle> last = std::move(closed);  // ends under the lock
     last->device().attach();
   });
@@ -144,7 +149,7 @@ quarksmith_status quarksmith_open(const char* device, const int extent[4], quark
     } catch (const Error& e) {
       throw StatusError(QUARKSMITH_DEVICE_ERROR, e.what());
     }
-    give<Context>(context, std::make_shared<Session>(std::make_shared<Domain>(lattice, std::move(opened))));
+    give<Context>(context, std::make_shared<SharedDomain>(std::make_shared<Domain>(lattice, std::move(opened))));
   });
 }
 

@@ -22,30 +22,30 @@
 namespace quarksmith::interface {
 
 /// A lattice on a device and the lock of all handles made for it: a Device serves one thread at a time.
-struct Session {
-  explicit Session(DomainPointer d) : domain(std::move(d)) {}
+struct SharedDomain {
+  explicit SharedDomain(DomainPointer d) : domain(std::move(d)) {}
   DomainPointer domain;
   std::mutex mutex;
 };
 
 /// What objects behind handles have in common. The table of handles owns them, and every call does while it runs; the
-/// last owner lets go under the lock of the session.
+/// last owner lets go under the lock of the domain.
 struct Handle {
-  explicit Handle(std::shared_ptr<Session> s) : session(std::move(s)) {}
+  explicit Handle(std::shared_ptr<SharedDomain> s) : shared(std::move(s)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   virtual ~Handle() = default;
-  Device& device() const { return session->domain->device(); }
-  const Lattice& lattice() const { return session->domain->lattice(); }
+  Device& device() const { return shared->domain->device(); }
+  const Lattice& lattice() const { return shared->domain->lattice(); }
 
-  std::shared_ptr<Session> session;
+  std::shared_ptr<SharedDomain> shared;
   std::string message;  ///< of the last call that failed
 };
 
-/// The domain of a session, or one for hops that reach farther.
-inline DomainPointer domain_for(const Session& session, const Action& action) {
-  const Domain& d = *session.domain;
-  if (action.reach() <= d.reach()) return session.domain;
+/// The domain that is shared, or one for hops that reach farther.
+inline DomainPointer domain_for(const SharedDomain& shared, const Action& action) {
+  const Domain& d = *shared.domain;
+  if (action.reach() <= d.reach()) return shared.domain;
   return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), action.reach());
 }
 
@@ -58,14 +58,14 @@ struct Context final : Handle {
 };
 
 struct Gauge final : Handle {
-  Gauge(std::shared_ptr<Session> s, HostGauge g) : Handle(std::move(s)), gauge(std::move(g)) {}
+  Gauge(std::shared_ptr<SharedDomain> s, HostGauge g) : Handle(std::move(s)), gauge(std::move(g)) {}
   static constexpr HandleKind kind = HandleKind::gauge;
   HostGauge gauge;
   NumbersByName fields;  ///< of actions
 };
 
 struct Field final : Handle {
-  Field(std::shared_ptr<Session> s, SpinorField f, const BasisInfo& b)
+  Field(std::shared_ptr<SharedDomain> s, SpinorField f, const BasisInfo& b)
       : Handle(std::move(s)), spinors(std::move(f)), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::field;
   SpinorField spinors;
@@ -73,7 +73,7 @@ struct Field final : Handle {
 };
 
 struct Dynamics final : Handle {
-  Dynamics(std::shared_ptr<Session> s, const Gauge& start)
+  Dynamics(std::shared_ptr<SharedDomain> s, const Gauge& start)
       : Handle(s),
         phase(start.gauge.phase),
         fields(start.fields),
@@ -96,13 +96,14 @@ struct Dynamics final : Handle {
 };
 
 struct Quark final : Handle {
-  Quark(std::shared_ptr<Session> s, std::shared_ptr<Dynamics> d, const FermionParameters& p, double tolerance)
+  Quark(std::shared_ptr<SharedDomain> s, std::shared_ptr<Dynamics> d, const FermionParameters& fermion,
+        double tolerance)
       : Handle(std::move(s)),
         dynamics(std::move(d)),
-        slices(p.action.slices()),
-        spins(p.action.spins()),
-        squared(p.action.is_squared()),
-        term(p, dynamics->links, tolerance) {}
+        slices(fermion.action.slices()),
+        spins(fermion.action.spins()),
+        squared(fermion.action.is_squared()),
+        term(fermion, dynamics->links, tolerance) {}
   static constexpr HandleKind kind = HandleKind::quark;
   std::shared_ptr<Dynamics> dynamics;
   int slices, spins;
@@ -130,7 +131,7 @@ std::shared_ptr<T> operand(const void* handle, const char* name) {
 /// \throws StatusError it does not, too.
 template <class T>
 std::shared_ptr<T> operand(const void* handle, const char* name, const Handle& first) {
-  return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name, first.session.get()));
+  return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name, first.shared.get()));
 }
 
 /// \throws StatusError `pointer` is NULL; `name` is what the header calls it.
@@ -166,15 +167,15 @@ quarksmith_status guarded(const char* function, const Body& body) noexcept {
 /// The same on the object behind a handle, under its lock, its device being that of the thread.
 template <class T, class Body>
 quarksmith_status call(const char* function, const char* name, const void* handle, const Body& body) noexcept {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<SharedDomain> shared;
   std::unique_lock<std::mutex> lock;
   std::shared_ptr<T> object;  // after the lock: if another thread freed the handle meanwhile, it ends here, locked
   try {
     object = operand<T>(handle, name);
-    session = object->session;
-    lock = std::unique_lock(session->mutex);
+    shared = object->shared;
+    lock = std::unique_lock(shared->mutex);
     operand<T>(handle, name);  // it may have been freed while this thread waited
-    session->domain->device().attach();
+    shared->domain->device().attach();
     body(*object);
     return QUARKSMITH_OK;
   } catch (...) {

@@ -91,10 +91,10 @@ HandleTable::Slot& HandleTable::slot_of(const void* handle, HandleKind kind, con
 }
 
 std::shared_ptr<Handle> HandleTable::find(const void* handle, HandleKind kind, const char* name,
-                                          const Session* session) {
+                                          const SharedDomain* shared) {
   const std::unique_lock lock(mutex_);
   const Slot& slot = slot_of(handle, kind, name);
-  if (session != nullptr && slot.object->session.get() != session)
+  if (shared != nullptr && slot.object->shared.get() != shared)
     throw StatusError(
         QUARKSMITH_BAD_ARGUMENT,
         fmt::format("{} and the other handles are of different contexts; create all of them from one context", name));

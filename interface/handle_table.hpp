@@ -14,7 +14,7 @@
 namespace quarksmith::interface {
 
 struct Handle;
-struct Session;
+struct SharedDomain;
 
 /// An error with the status that the caller gets; other exceptions are mapped by their type.
 class StatusError : public Error {
@@ -37,9 +37,10 @@ class HandleTable {
   /// \throws StatusError there are too many.
   void* open(HandleKind kind, std::shared_ptr<Handle> object);
 
-  /// The object of an open handle of a kind; `name` is that of the argument. \param session if not null, its context.
+  /// The object of an open handle of a kind; `name` is that of the argument. \param shared if not null, its context.
   /// \throws StatusError there is none.
-  std::shared_ptr<Handle> find(const void* handle, HandleKind kind, const char* name, const Session* session = nullptr);
+  std::shared_ptr<Handle> find(const void* handle, HandleKind kind, const char* name,
+                               const SharedDomain* shared = nullptr);
 
   /// The same, and the handle is no longer open.
   std::shared_ptr<Handle> close(const void* handle, const char* name);

@@ -6,7 +6,7 @@
 namespace quarksmith::interface {
 
 struct Operator final : Handle {
-  Operator(std::shared_ptr<Session> s, std::unique_ptr<DiracOperator> d, Reduction r, const BasisInfo& b)
+  Operator(std::shared_ptr<SharedDomain> s, std::unique_ptr<DiracOperator> d, Reduction r, const BasisInfo& b)
       : Handle(std::move(s)), dirac(std::move(d)), reduction(r), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::op;
 
@@ -98,21 +98,18 @@ void hop(const HoppingTerm& hopping, SpinorField& out, const SpinorField& in, Pa
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(op, "op");
-    const Calling calling(&g.fields);
-    const OptionsOf<OperatorOptions> o(options);
-    o->check(o.command());
-    const Action action = o->action.choose(o.command(), g.gauge, o->common).action;
-    const PrecisionInfo& precision = find_precision(o->precision);
-    const BasisInfo& basis = find_basis(o->basis);
-    const Reduction reduction = reduction_of(o->even_odd);
+    const auto d = read_options<OperatorDescription>(options, g.fields);
+    const Action action = d->action.choose(g.gauge, d->session).action;
+    const PrecisionInfo& precision = find_precision(d->precision);
+    const BasisInfo& basis = find_basis(d->basis);
+    const Reduction reduction = reduction_of(d->even_odd);
     if (reduction != Reduction::none && !action.has_even_odd())
-      refuse(fmt::format("even-odd {}: action {} has no even-odd form with these parameters; leave it out", o->even_odd,
-                         action.name()));
-    const LinkStore links(g.gauge, domain_for(*g.session, action), links_of(o, action, g.gauge),
-                          std::string(basis.name));
+      refuse(fmt::format("{}: action {} has no even-odd form with these parameters; leave it out",
+                         d->called("even_odd", d->even_odd), action.name()));
+    const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g.gauge), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
-    give<Operator>(op, g.session, std::move(dirac), reduction, basis);
+    give<Operator>(op, g.shared, std::move(dirac), reduction, basis);
   });
 }
 
@@ -124,7 +121,7 @@ quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, 
     const DiracMatrix& m = o.dirac->matrix();
     SpinorField spinors(m.domain(), m.precision(), Subset(sites), rhs, m.components(), m.slices());
     spinors.fill(0);
-    give<Field>(field, o.session, std::move(spinors), *o.basis);
+    give<Field>(field, o.shared, std::move(spinors), *o.basis);
   });
 }
 

@@ -15,13 +15,14 @@ namespace {
 /// In which spinors are on the device.
 constexpr const char* kernel_basis = "non_relativistic";
 
-Reduction form_of(const std::string& asked, const Action& action) {
+Reduction form_of(const QuarkDescription& d, const Action& action) {
   if (action.is_squared()) {
-    if (!asked.empty() && asked != "asymmetric")
-      refuse(fmt::format("even-odd {} of staggered quarks, whose operator is A on even sites; leave it out", asked));
+    if (!d.even_odd.empty() && d.even_odd != "asymmetric")
+      refuse(fmt::format("{} of staggered quarks, whose operator is A on even sites; leave it out",
+                         d.called("even_odd", d.even_odd)));
     return Reduction::asymmetric;
   }
-  const Reduction form = !asked.empty()          ? quarksmith::reduction_of(asked)
+  const Reduction form = !d.even_odd.empty()     ? quarksmith::reduction_of(d.even_odd)
                          : action.has_even_odd() ? Reduction::symmetric
                                                  : Reduction::none;
   if (form != Reduction::none && !action.has_even_odd())
@@ -29,15 +30,13 @@ Reduction form_of(const std::string& asked, const Action& action) {
   return form;
 }
 
-FermionParameters fermion_of(const OptionsOf<QuarkOptions>& o, const Dynamics& d) {
-  HostGauge links = unit_gauge(d.lattice());  // lattice and phases are all that an action asks of links in SU(3)
-  links.phase = d.phase;
-  FermionParameters f{o->action.choose(o.command(), links, o->common).action};
-  f.reduction = form_of(o->even_odd, f.action);
-  if ((o->stout_rho != 0) != (o->stout_steps != 0))
-    refuse(fmt::format("stout-rho {} with stout-steps {}; give both, or leave both out", o->stout_rho, o->stout_steps));
-  if (o->stout_rho != 0)
-    f.smearing = {o->stout_directions == "xyz" ? "stout_space" : "stout", {{"rho", o->stout_rho}}, o->stout_steps};
+FermionParameters fermion_of(QuarkDescription& d, const Dynamics& on) {
+  HostGauge links = unit_gauge(on.lattice());  // lattice and phases are all that an action asks of links in SU(3)
+  links.phase = on.phase;
+  FermionParameters f{d.action.choose(links, d.session).action};
+  f.reduction = form_of(d, f.action);
+  if (d.stout_rho != 0)
+    f.smearing = {d.stout_directions == "xyz" ? "stout_space" : "stout", {{"rho", d.stout_rho}}, d.stout_steps};
   return f;
 }
 
@@ -100,10 +99,8 @@ quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const c
                                           quarksmith_quark** quark) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     require(quark, "quark");
-    const Calling calling(&d.fields);
-    const OptionsOf<QuarkOptions> o(options);
-    o->check(o.command());
-    give<Quark>(quark, d.session, operand<Dynamics>(dynamics, "dynamics"), fermion_of(o, d), o->tolerance);
+    const auto asked = read_options<QuarkDescription>(options, d.fields);
+    give<Quark>(quark, d.shared, operand<Dynamics>(dynamics, "dynamics"), fermion_of(*asked, d), asked->tolerance);
   });
 }
 

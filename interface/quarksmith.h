@@ -348,8 +348,7 @@ quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double
 /* --- commands: eigenvectors, measurements, configurations, multigrid ---------------------------------------------- */
 /** Runs a command of `quarksmith` in this process, all but `sweep`, `completion` and `man`: `eigen`, `measure`,
  * `multigrid`, `propagator`, `heatbath`, `hmc`, `smear`, `flow`, ... Its options are those of its command line, what
- * stands there without a name by the names of quarksmith_help: "run=RUN.toml out=FILE.h5". Commands take turns. What
- * other threads print on standard output meanwhile ends in the result.
+ * stands there without a name by the names of quarksmith_help: "run=RUN.toml out=FILE.h5". Commands take turns.
  * \param context whose device is that of the command, unless `device` says another, and of which what it leaves is.
  * \param gauge is what `links` means where the options, or files that they name, have a configuration; or NULL.
  * \param result or NULL. */

@@ -1,10 +1,8 @@
 // Commands of quarksmith.h, and what they leave.
 #include <mutex>
 
-#include "apps/command_table.hpp"
-#include "apps/options.hpp"
 #include "interface/options.hpp"
-#include "runtime/text.hpp"
+#include "runs/command.hpp"
 
 namespace quarksmith::interface {
 
@@ -25,18 +23,8 @@ using namespace quarksmith::interface;
 
 namespace {
 
-/// Commands change what belongs to the process: what is printed, signals, time limits.
+/// Commands read and write HDF5 files, and libhdf5 is one for the process: not all of its builds serve several threads.
 std::mutex one_command;
-
-const apps::Command& command_of(const std::string& name) {
-  std::vector<std::string> known;
-  for (const apps::Command& c : apps::commands()) {
-    if (!c.of_shell && c.name == name) return c;
-    if (!c.of_shell) known.emplace_back(c.name);
-  }
-  throw StatusError(QUARKSMITH_UNKNOWN_NAME, fmt::format("command '{}' is unknown; {}use {}", printable(name),
-                                                         suggestion(name, known), fmt::join(known, ", ")));
-}
 
 /// \throws StatusError what is left is on another lattice than the context.
 void require_lattice(const Lattice& left, const Result& r, const char* what) {
@@ -46,24 +34,19 @@ void require_lattice(const Lattice& left, const Result& r, const char* what) {
                                   left.text(), r.lattice().text()));
 }
 
-/// Runs a command. \param name of the device, for commands that take one.
-void run(const apps::Command& command, const char* options, const std::string& device, Calling& calling, Result& r) {
-  CLI::App app("", "quarksmith");
-  int status = 0;
-  command.add(app, status);
-  const CLI::App& added = *app.get_subcommand(std::string(command.name));
-  std::vector<std::string> more;
-  if (added.get_option_no_throw("--device") != nullptr) more.push_back("--device=" + device);
-  {
-    apps::Printed printed;
-    parse(app, std::string(command.name), options, std::move(more));
-    r.printed = printed.text();
-  }
-  r.log = calling.log();
-  if (status != 0)
+/// Runs a command; keeps its texts.
+runs::Outcome run(const runs::Command& command, const char* options, runs::Session& session, Result& r) {
+  session.take_line = [&r](const std::string& line, bool) { r.log += line + "\n"; };
+  session.take_text = [&r](const std::string& text) { r.printed += text; };
+  session.device = r.device().name();
+  runs::Call asked(command, session);
+  read_options(asked.members(), options, command.name);
+  runs::Outcome left = asked.run();
+  if (left.status != 0)
     throw StatusError(QUARKSMITH_FAILED,
-                      fmt::format("{} ended with status {}: {}{}", command.name, status, r.printed, r.log));
-  r.json = calling.caller().result.is_null() ? "null" : calling.caller().result.dump();
+                      fmt::format("{} ended with status {}: {}{}", command.name, left.status, r.printed, r.log));
+  r.json = session.reported().is_null() ? "null" : session.reported().dump();
+  return left;
 }
 
 }  // namespace
@@ -71,21 +54,23 @@ void run(const apps::Command& command, const char* options, const std::string& d
 quarksmith_status quarksmith_run(quarksmith_context* context, const char* command, const char* options,
                                  quarksmith_gauge* gauge, quarksmith_result** result) {
   return call<Context>(__func__, "context", context, [&](Context& c) {
-    const apps::Command& chosen = command_of(require(command, "command"));
+    const runs::Command& chosen = runs::command_named(require(command, "command"));
     const auto links = gauge == nullptr ? nullptr : operand<Gauge>(gauge, "gauge", c);
-    const auto made = std::make_shared<Result>(c.session);
+    const auto made = std::make_shared<Result>(c.shared);
     const std::lock_guard lock(one_command);
-    Calling calling(links ? &links->fields : nullptr);
-    apps::Caller& caller = calling.caller();
-    if (links) caller.gauges.emplace(links_word, links->gauge);
-    run(chosen, options, c.device().name(), calling, *made);
+    CallSession session;
+    if (links) {
+      session.gauges.emplace(links_word, links->gauge);
+      session.fields = links->fields;
+    }
+    runs::Outcome left = run(chosen, options, session, *made);
     if (result == nullptr) return;
-    made->gauge = std::move(caller.gauge);
-    made->spinors = std::move(caller.vectors);
-    made->basis = caller.vectors_basis;
-    if (caller.quark && caller.quark->lattice() == c.lattice()) {
+    made->gauge = std::move(left.gauge);
+    made->spinors = std::move(left.vectors);
+    made->basis = left.vectors_basis;
+    if (left.quark && left.quark->lattice() == c.lattice()) {
       made->basis = &find_basis(SolveSettings().basis);
-      made->spinors = all_columns(*caller.quark, c.session->domain, *made->basis);
+      made->spinors = all_columns(*left.quark, c.shared->domain, *made->basis);
     }
     *result = static_cast<quarksmith_result*>(handle_table().open(Result::kind, made));
   });
@@ -106,7 +91,7 @@ quarksmith_status quarksmith_result_gauge(quarksmith_result* result, quarksmith_
     require(gauge, "gauge");
     if (!r.gauge) refuse("the command has left no links; those that do are heatbath, hmc, smear and flow");
     require_lattice(r.gauge->lattice, r, "links");
-    give<Gauge>(gauge, r.session, *r.gauge);
+    give<Gauge>(gauge, r.shared, *r.gauge);
   });
 }
 
@@ -115,9 +100,9 @@ quarksmith_status quarksmith_result_field(quarksmith_result* result, quarksmith_
     require(field, "field");
     if (!r.spinors) refuse("the command has left no spinors on this lattice; those that do are propagator and eigen");
     require_lattice(r.spinors->domain().lattice(), r, "spinors");
-    SpinorField made(r.session->domain, find_precision("double"), Subset::full, r.spinors->rhs(),
+    SpinorField made(r.shared->domain, find_precision("double"), Subset::full, r.spinors->rhs(),
                      r.spinors->components());
-    apps::move_columns(*r.spinors, *r.basis, {made, *r.basis});
-    give<Field>(field, r.session, std::move(made), *r.basis);
+    runs::move_columns(*r.spinors, *r.basis, {made, *r.basis});
+    give<Field>(field, r.shared, std::move(made), *r.basis);
   });
 }

@@ -6,22 +6,30 @@
 namespace quarksmith::interface {
 
 struct SolverHandle final : Handle {
-  SolverHandle(std::shared_ptr<Session> s, std::unique_ptr<apps::KeptSolver> k)
-      : Handle(std::move(s)), kept(std::move(k)) {}
+  SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const HostGauge& gauge)
+      : Handle(std::move(s)),
+        description(std::move(d)),
+        kept(*description, {gauge, "links in memory"}, shared->domain, description->guess, description->session) {
+    if (description->guess) kept.require_guess("guess", "deflate");
+    description->session.fields.clear();  // it has what it needs of them
+  }
   static constexpr HandleKind kind = HandleKind::solver;
-  std::unique_ptr<apps::KeptSolver> kept;
+  std::unique_ptr<SolverDescription> description;  ///< which the solver refers to, and to its session
+  runs::KeptSolver kept;
 };
 
 struct ShiftedHandle final : Handle {
-  ShiftedHandle(std::shared_ptr<Session> s, std::shared_ptr<const ShiftedOptions> o, const HostGauge& gauge,
+  ShiftedHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<ShiftedDescription> d, const HostGauge& gauge,
                 const Action& action, const SolveSettings& chosen, int shifts)
-      : Handle(s),
-        options(std::move(o)),
+      : Handle(std::move(s)),
+        description(std::move(d)),
         settings(chosen),
         most(shifts),
-        solver(action, gauge, domain_for(*s, action), chosen, shifts) {}
+        solver(action, gauge, domain_for(*shared, action), chosen, shifts) {
+    description->session.fields.clear();
+  }
   static constexpr HandleKind kind = HandleKind::shifted;
-  std::shared_ptr<const ShiftedOptions> options;  ///< which the settings refer to
+  std::unique_ptr<ShiftedDescription> description;  ///< whose session the settings refer to
   SolveSettings settings;
   int most;
   ShiftedSolver solver;
@@ -33,8 +41,6 @@ using namespace quarksmith;
 using namespace quarksmith::interface;
 
 namespace {
-
-const ChoiceNames names_of_c = {"a larger max-iterations", "solver=cg", "precision=double", "a larger tol"};
 
 /// Fills the caller's reports.
 template <class Report>
@@ -55,12 +61,12 @@ void require_converged(const std::string& failure) {
 }
 
 /// That of the first shift which missed the tolerance.
-std::string failure_of(const std::vector<ShiftReport>& solved, const SolveSettings& settings) {
+std::string failure_of(const std::vector<ShiftReport>& solved, const ShiftedHandle& s) {
   for (std::size_t r = 0; r < solved.size(); ++r)
     if (!solved[r].converged)
       return fmt::format("shift {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", r, solved.size(),
-                         solved[r].residual, solved[r].iterations, settings.options.tolerance,
-                         remedy_of(settings, solved[r], names_of_c));
+                         solved[r].residual, solved[r].iterations, s.settings.options.tolerance,
+                         remedy_of(s.settings, solved[r], s.description->solve.choice_names()));
   return {};
 }
 
@@ -71,20 +77,14 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) 
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(solver, "solver");
-    const Calling calling(&g.fields);
-    const OptionsOf<KeptOptions> o(options);
-    o->check(o.command());
-    auto kept = std::make_unique<apps::KeptSolver>(o.all(), o.command(), apps::NamedGauge{g.gauge, "links in memory"},
-                                                   g.session->domain, o->guess, names_of_c);
-    if (o->guess) kept->require_guess("guess", "deflate");
-    give<SolverHandle>(solver, g.session, std::move(kept));
+    give<SolverHandle>(solver, g.shared, read_options<SolverDescription>(options, g.fields), g.gauge);
   });
 }
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
   return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
-    const apps::KeptSolver& kept = *s.kept;
+    const runs::KeptSolver& kept = s.kept;
     const int spins = kept.action().spins();
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), spins);
     arrays.require_fits(Subset::full);
@@ -96,7 +96,6 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     upload_all(arrays, b, from, kept.basis());
     SpinorField to = from.like();
     if (kept.begins()) upload_all(arrays, x, to, kept.basis());
-    const Calling calling;
     const std::vector<SolveReport> solved = kept.solve({to, kept.basis()}, from, kept.basis());
     download_all(to, kept.basis(), arrays, x);
     report_all(solved, reports);
@@ -110,7 +109,7 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
     const auto to = operand<Field>(x, "x", s), from = operand<Field>(b, "b", s);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     for (const auto& [f, name] : {std::pair(to.get(), "x"), std::pair(from.get(), "b")}) {
-      s.kept->check(f->spinors, name);
+      s.kept.check(f->spinors, name);
       if (&f->spinors.precision() != &find_precision("double") || f->spinors.subset() != Subset::full ||
           f->spinors.slices() != 1)
         refuse(fmt::format("{} is no double field of one slice on all sites; create it so", name));
@@ -119,10 +118,9 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
     if (to->spinors.rhs() != from->spinors.rhs())
       refuse(fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each", to->spinors.rhs(),
                          from->spinors.rhs()));
-    const Calling calling;
-    const std::vector<SolveReport> solved = s.kept->solve({to->spinors, *to->basis}, from->spinors, *from->basis);
+    const std::vector<SolveReport> solved = s.kept.solve({to->spinors, *to->basis}, from->spinors, *from->basis);
     report_all(solved, reports);
-    require_converged(s.kept->failure(solved));
+    require_converged(s.kept.failure(solved));
   });
 }
 
@@ -131,15 +129,12 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(solver, "solver");
     if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
-    const Calling calling(&g.fields);
-    const OptionsOf<ShiftedOptions> o(options);
-    o->check(o.command());
-    const apps::ActionChoice choice = o->action.choose(o.command(), g.gauge, o->common);
+    auto d = read_options<ShiftedDescription>(options, g.fields);
+    const runs::ActionChoice choice = d->action.choose(g.gauge, d->session);
     if (choice.masses.size() > 1)
       refuse(fmt::format("{} masses of a shifted solver, which has one; give one", choice.masses.size()));
-    SolveSettings settings = o->choices.settings(o.command(), g.gauge, choice.action, o->common);
-    settings.precision = o->precision;
-    give<ShiftedHandle>(solver, g.session, o.all(), g.gauge, choice.action, settings, shifts);
+    const SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
   });
 }
 
@@ -166,6 +161,6 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, basis, arrays, x);
     report_all(solved, reports);
-    require_converged(failure_of(solved, s.settings));
+    require_converged(failure_of(solved, s));
   });
 }

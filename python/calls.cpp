@@ -1,5 +1,4 @@
 // Calls of commands.
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -9,57 +8,51 @@
 
 #include <functional>
 
-#include "apps/caller.hpp"
-#include "apps/command_table.hpp"
-#include "apps/interrupt.hpp"
-#include "apps/option_rules.hpp"
-#include "apps/ranks.hpp"
 #include "python/ranks.hpp"
 #include "python/solve.hpp"
+#include "python/values.hpp"
+#include "runs/ranks.hpp"
+#include "runs/stops.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::python {
 namespace {
 
-/// Declares them, and says what each leaves.
-std::map<std::string, std::string_view> declare(CLI::App& app, SolveJob& job, int& status) {
-  add_read(app);
-  add_solve(app, job);
-  std::map<std::string, std::string_view> leave = {{"read", "gauge"}, {"solve", "quarks"}};
-  for (const apps::Command& c : apps::commands())
-    if (!c.of_shell) {
-      c.add(app, status);
-      leave.emplace(c.name, c.leaves);
-    }
-  return leave;
+/// The default as Python has it; None: it depends on other things, or there is none.
+nb::object default_of(const runs::Member& m) {
+  const nb::str text = decoded(m.shown_default());
+  if (m.is_flag()) return nb::bool_(m.shown_default() == "true");
+  if (m.shown_default().empty()) return nb::none();
+  if (m.type() == "FLOAT") return nb::float_(text);
+  if (m.type() == "INT" || m.type() == "UINT") return nb::int_(text);
+  return text;
 }
 
-/// All that can be called, as JSON.
-std::string table() {
-  apps::Caller caller;
-  const apps::CalledBy of_this(caller);
-  CLI::App app;
-  SolveJob job;
-  int status = 0;
-  const auto leave = declare(app, job, status);
-  auto all = nlohmann::ordered_json::array();
-  for (const apps::CommandEntry& c : apps::command_table(app)) {
-    auto options = nlohmann::ordered_json::array();
-    for (const apps::OptionEntry& o : c.options)
-      options.push_back({{"name", o.names.back()},
-                         {"description", o.description},
-                         {"type", o.type},
-                         {"default", o.fallback},
-                         {"choices", o.choices},
-                         {"positional", o.positional},
-                         {"takes_value", o.takes_value},
-                         {"required", o.required},
-                         {"several", o.several}});
-    all.push_back(
-        {{"name", c.name}, {"description", c.description}, {"leaves", leave.at(c.name)}, {"options", options}});
-  }
-  return all.dump();
+/// Name, what it does, what it leaves, and its arguments.
+using CommandEntry = std::tuple<std::string, std::string, std::string, std::vector<runs::Member>>;
+
+CommandEntry entry_of(std::string_view name, std::string_view help, std::string_view leaves,
+                      const runs::Members& members) {
+  std::vector<runs::Member> shown;
+  for (const runs::Member& m : members.all())
+    if (!m.is_hidden()) shown.push_back(m);
+  return {std::string(name), std::string(help), std::string(leaves), std::move(shown)};
+}
+
+/// All that can be called.
+std::vector<CommandEntry> table() {
+  std::vector<CommandEntry> all;
+  const auto add = [&all](const runs::Command& c) {
+    runs::Session session;
+    session.in_memory = true;
+    all.push_back(entry_of(c.name, c.help, c.leaves, runs::Call(c, session).members()));
+  };
+  add(read_command);
+  all.push_back(entry_of(SolveCall::name, SolveCall::help, "quarks", SolveCall().members()));
+  for (const runs::Command* c : runs::commands())
+    if (!c->of_shell) add(*c);
+  return all;
 }
 
 /// Whether Python wants the call to end: its handlers of signals run now and then, and may raise.
@@ -86,180 +79,171 @@ class Interruption {
   std::optional<nb::python_error> raised_;
 };
 
-/// `quarksmith flow --help` -> help(quarksmith.flow)
-std::string with_help_of_python(std::string text) {
-  constexpr std::string_view before = "`quarksmith ", after = " --help`";
-  const std::size_t from = text.find(before), to = text.find(after, from == std::string::npos ? 0 : from);
-  if (from == std::string::npos || to == std::string::npos) return text;
-  const std::size_t name = from + before.size();
-  return text.replace(from, to + after.size() - from, "help(quarksmith." + text.substr(name, to - name) + ")");
-}
-
-void parse(CLI::App& app, const std::vector<std::string>& words) {
-  std::vector<const char*> pointers = {"quarksmith"};
-  for (const std::string& word : words) pointers.push_back(word.c_str());
-  try {
-    app.parse(static_cast<int>(pointers.size()), pointers.data());
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(with_help_of_python(apps::wrong_use(app, error)));
-  }
-}
-
-using Tell = nb::callable;
-
-/// A caller of commands, for Python.
-class PythonCaller {
+/// What Python lends a session for one call: its log, its signals, a function for trajectories.
+class Hooks {
  public:
-  /// \param after_trajectory takes the JSON of each; returns whether the run is to end with it.
-  explicit PythonCaller(const Tell& tell, const std::optional<nb::callable>& after_trajectory = {}) {
-    caller.tell = [&tell](const std::string& line, bool warning) {
+  /// \param after_trajectory takes the report of each, and returns False if the run is to end with it; or None.
+  explicit Hooks(runs::Session& session, nb::object after_trajectory = nb::none())
+      : session_(session),
+        log_(nb::module_::import_("logging").attr("getLogger")("quarksmith")),
+        after_trajectory_(std::move(after_trajectory)) {
+    session_.in_memory = true;
+    session_.take_line = [this](const std::string& line, bool warning) {
       const nb::gil_scoped_acquire gil;
-      tell(line, warning);
+      log_.attr(warning ? "warning" : "info")(decoded(line));
     };
-    caller.interrupted = [this] { return interruption_(); };
-    if (after_trajectory)
-      caller.after_trajectory = [this, &after_trajectory](const nlohmann::ordered_json& trajectory) {
-        return ranks().largest(ends_with(*after_trajectory, trajectory.dump())) > 0;
+    session_.take_text = [this](const std::string& text) { text_ += text; };
+    session_.wants_end = [this] { return interruption_(); };
+    if (!after_trajectory_.is_none())
+      session_.after_trajectory = [this](const nlohmann::ordered_json& trajectory) {
+        return ranks().largest(ends_with(trajectory)) > 0;
       };
   }
-  /// Does the work of a command. \throws what a handler of signals or after_trajectory has raised, if that ended it.
+  /// Does the work of a call. \throws what a handler of signals or after_trajectory has raised, if that ended it.
   void run(const std::function<void()>& work) {
-    const apps::CalledBy of_this(caller);
+    session_.ranks_given = Communicator::world();
     try {
       work();
-    } catch (const apps::Interrupted& error) {
+    } catch (const runs::Interrupted& error) {
       interruption_.raise(error.what());
     }
-    if (raised_) throw nb::python_error(*raised_);
+    if (raised_) throw nb::python_error(std::move(*raised_));
   }
-  std::string json() const { return caller.result.is_null() ? "null" : caller.result.dump(); }
-
-  apps::Caller caller;
+  const std::string& text() const { return text_; }
 
  private:
   /// Whether the function wants a run to end with this trajectory. One rank that does ends it for all.
-  bool ends_with(const nb::callable& after_trajectory, const std::string& trajectory) {
+  bool ends_with(const nlohmann::ordered_json& trajectory) {
     const nb::gil_scoped_acquire gil;
     try {
-      return nb::cast<bool>(after_trajectory(trajectory));
+      return plain(after_trajectory_(to_python(trajectory))).is(nb::handle(Py_False));
     } catch (nb::python_error& error) {
       raised_.emplace(std::move(error));
       return true;
     }
   }
 
+  runs::Session& session_;
+  nb::object log_, after_trajectory_;
+  std::string text_;
   Interruption interruption_;
   std::optional<nb::python_error> raised_;  // by after_trajectory: the run ends in order first
 };
 
-/// What comes of a command: its JSON, what it printed, links, quark fields, and why solves failed.
-using Outcome =
-    std::tuple<std::string, std::string, std::optional<GaugeObject>, std::optional<SpinorObject>, std::string>;
-
 /// What rank 0 was told is told on all of them, so that programs go the same way on all.
 std::string of_first(const std::string& text) { return ranks().size() > 1 ? ranks().broadcast(text) : text; }
+nlohmann::ordered_json of_first(const nlohmann::ordered_json& json) {
+  return ranks().size() > 1 ? nlohmann::ordered_json::parse(of_first(json.dump())) : json;
+}
 
+/// Leaves the arguments to the session of a call.
 /// \throws UsageError a rank makes another call than rank 0.
-void require_same_call(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  apps::require_same(ranks(), line, "call", "all make the same calls in the same order");
+void begin_call(const std::string& name, const CallArguments& given, runs::Session& session) {
+  runs::require_same(ranks(), fmt::format("{} {}", name, given.text()), "call",
+                     "all make the same calls in the same order");
+  given.give(session);
 }
 
-/// Runs the command of these words. \return what it printed
-std::string run_words(PythonCaller& python, const std::vector<std::string>& words,
-                      const std::map<std::string, const GaugeObject*>& gauges, SolveJob& job) {
-  require_same_call(words);
-  for (const auto& [name, gauge] : gauges) {
-    require_present(gauge->links.domain(), name.c_str());
-    python.caller.gauges.emplace(name, on_host(*gauge));
-  }
-  if (job.b != nullptr) require_present(job.b->field.domain(), "rhs");
-  CLI::App app("", "quarksmith");
-  int status = 0;
+/// What comes of a command: its report, what it printed, links, quark fields.
+using Results = std::tuple<nb::object, nb::object, std::optional<GaugeObject>, std::optional<SpinorObject>>;
+
+Results run_command(const std::string& name, const nb::dict& values, const nb::object& after_trajectory) {
+  const CallArguments given(values);
+  runs::Session session;
+  Hooks hooks(session, after_trajectory);
+  nlohmann::ordered_json report;
   std::string text;
-  python.run([&] {
-    declare(app, job, status);
-    apps::refuse_impossible_numbers(app);
-    apps::Printed printed;
-    parse(app, words);
-    text = printed.text();
-  });
-  if (status != 0) throw Error(fmt::format("{} ended with status {}: {}", words[0], status, text));
-  return of_first(text);
-}
-
-Outcome run(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
-            const SpinorObject* b, const SpinorObject* guess, const Tell& tell,
-            const std::optional<nb::callable>& after_trajectory) {
-  PythonCaller python(tell, after_trajectory);
-  const Busy busy;
-  SolveJob job{.b = b, .guess = guess};
-  Outcome out;
-  auto& [json, text, gauge, quarks, failure] = out;
-  text = run_words(python, words, gauges, job);
-  apps::Caller& caller = python.caller;
-  json = of_first(python.json());
-  const std::string device = caller.device.empty() ? "auto" : caller.device;
-  if (caller.gauge) gauge = on_device(*caller.gauge, domain_of(caller.gauge->lattice, device));
-  if (caller.quark) {
-    const BasisInfo& basis = usual_basis();
-    quarks = SpinorObject{all_columns(*caller.quark, domain_of(caller.quark->lattice(), device), basis), &basis};
+  Results results;
+  {
+    const Busy busy;
+    begin_call(name, given, session);
+    runs::Outcome outcome;
+    hooks.run([&] {
+      runs::Call call(name == read_command.name ? read_command : runs::command_named(name), session);
+      call.fill(given.table(), {runs::Door::python, name, {}});
+      outcome = call.run();
+    });
+    if (outcome.status != 0)
+      throw Error(fmt::format("{} ended with status {}: {}", name, outcome.status, hooks.text()));
+    report = of_first(session.reported());
+    text = of_first(hooks.text());
+    const std::string device = session.opened_device().empty() ? "auto" : session.opened_device();
+    auto& [_, __, gauge, quarks] = results;
+    if (outcome.gauge) gauge = on_device(*outcome.gauge, domain_of(outcome.gauge->lattice, device));
+    if (outcome.quark)
+      quarks = SpinorObject{all_columns(*outcome.quark, domain_of(outcome.quark->lattice(), device), usual_basis()),
+                            &usual_basis()};
+    if (outcome.vectors) quarks = SpinorObject{std::move(*outcome.vectors), outcome.vectors_basis};
   }
-  if (caller.vectors) quarks = SpinorObject{std::move(*caller.vectors), caller.vectors_basis};
-  if (job.solved) {
-    quarks = std::move(job.solved->x);
-    failure = std::move(job.solved->failure);
+  std::get<0>(results) = to_python(report);
+  std::get<1>(results) = decoded(text);
+  return results;
+}
+
+/// \param rhs whose domain serves; null: that of the links.
+SolveCall* open_solver(const nb::dict& values, const SpinorObject* rhs) {
+  const CallArguments given(values);
+  auto call = std::make_unique<SolveCall>();
+  Hooks hooks(call->session());
+  {
+    const Busy busy;
+    begin_call(SolveCall::name, given, call->session());
+    if (rhs != nullptr) require_present(rhs->field.domain(), "rhs");
+    hooks.run([&] { call->open(given.table(), rhs != nullptr ? rhs->field.domain_pointer() : given.domain()); });
+    call->session().gauges.clear();
+    call->session().fields.clear();
   }
-  return out;
+  return call.release();
 }
 
-/// A solver that is kept, in Python's hands.
-struct SolverObject {
-  std::unique_ptr<KeptSolver> solver;
-};
-
-SolverObject open_solver(const std::vector<std::string>& words, const std::map<std::string, const GaugeObject*>& gauges,
-                         const Tell& tell) {
-  PythonCaller python(tell);
-  const Busy busy;
-  SolveJob job;
-  if (!gauges.empty()) job.domain = gauges.begin()->second->links.domain_pointer();
-  run_words(python, words, gauges, job);
-  return {std::move(job.kept)};
-}
-
-/// Its JSON, the solution, and what failed.
-std::tuple<std::string, SpinorObject, std::string> solve_with(const SolverObject& s, const SpinorObject& b,
-                                                              const SpinorObject* guess, const Tell& tell) {
-  PythonCaller python(tell);
-  const Busy busy;
-  require_present(b.field.domain(), "rhs");
+/// The solution, its report, and what failed.
+std::tuple<SpinorObject, nb::object, std::string> solve_with(SolveCall& call, const SpinorObject& b,
+                                                             const SpinorObject* guess) {
+  Hooks hooks(call.session());
   std::optional<Solved> solved;
-  python.run([&] { solved = s.solver->solve(b, guess); });
-  return {of_first(python.json()), std::move(solved->x), std::move(solved->failure)};
+  {
+    const Busy busy;
+    hooks.run([&] { solved = call.solve(b, guess); });
+    solved->report = of_first(solved->report);
+  }
+  return {std::move(solved->x), to_python(solved->report), std::move(solved->failure)};
+}
+
+void bind_member(nb::module_& m) {
+  nb::class_<runs::Member>(m, "Member", "An argument of a command.")
+      .def_prop_ro("name", &runs::Member::name)
+      .def_prop_ro("help", &runs::Member::help)
+      .def_prop_ro(
+          "type", [](const runs::Member& m) { return m.type(); }, "FLOAT, INT, UINT, TEXT, ...")
+      .def_prop_ro("default", &default_of, nb::sig("def default(self) -> bool | int | float | str | None"),
+                   "None: it depends on other things, or there is none.")
+      .def_prop_ro("choices", &runs::Member::words, "Where only some values are possible.")
+      .def_prop_ro("range", &runs::Member::range_text, "In words; empty: any.")
+      .def_prop_ro("where", &runs::Member::where, "Where it means something, in words; empty: everywhere.")
+      .def_prop_ro("flag", &runs::Member::is_flag)
+      .def_prop_ro("positional", &runs::Member::is_positional)
+      .def_prop_ro("required", &runs::Member::is_required)
+      .def_prop_ro("repeated", &runs::Member::is_repeated, "Whether it takes several texts, or a mapping.");
 }
 
 }  // namespace
 
 void bind_calls(nb::module_& m) {
-  m.def("table", &table);
-  m.def("run", &run,
-        nb::sig("def run(words: list[str], gauges: dict[str, GaugeField], rhs: Spinors | None, guess: Spinors | None, "
-                "tell: collections.abc.Callable[[str, bool], None], after_trajectory: "
-                "collections.abc.Callable[[str], bool] | None) -> tuple[str, str, GaugeField | None, Spinors | None, "
-                "str]"),
-        nb::arg("words"), nb::arg("gauges"), nb::arg("rhs").none(), nb::arg("guess").none(), nb::arg("tell"),
-        nb::arg("after_trajectory").none());
-  nb::class_<SolverObject>(m, "OpenSolver", "An action on a gauge field, ready to solve.")
+  bind_member(m);
+  m.def("table", &table, "Name, help, what it leaves and members of all that can be called.");
+  m.def("run", &run_command,
+        nb::sig("def run(name: str, arguments: dict[str, typing.Any], after_trajectory: "
+                "collections.abc.Callable[[dict[str, typing.Any]], object] | None) -> tuple[typing.Any, str, "
+                "GaugeField | None, Spinors | None]"),
+        nb::arg("name"), nb::arg("arguments"), nb::arg("after_trajectory").none(),
+        "Report, printed text, links and quark fields of a command.");
+  nb::class_<SolveCall>(m, "OpenSolver", "An action on a gauge field, ready to solve.")
       .def("solve", &solve_with,
-           nb::sig("def solve(self, rhs: Spinors, guess: Spinors | None, tell: collections.abc.Callable[[str, bool], "
-                   "None]) -> tuple[str, Spinors, str]"),
-           nb::arg("rhs"), nb::arg("guess").none(), nb::arg("tell"), "Its JSON, x with M x = b, and what failed.");
+           nb::sig("def solve(self, rhs: Spinors, guess: Spinors | None) -> tuple[Spinors, typing.Any, str]"),
+           nb::arg("rhs"), nb::arg("guess").none(), "x with M x = b, its report, and what failed.");
   m.def("open_solver", &open_solver,
-        nb::sig("def open_solver(words: list[str], gauges: dict[str, GaugeField], tell: "
-                "collections.abc.Callable[[str, bool], None]) -> OpenSolver"),
-        nb::arg("words"), nb::arg("gauges"), nb::arg("tell"));
+        nb::sig("def open_solver(arguments: dict[str, typing.Any], rhs: Spinors | None) -> OpenSolver"),
+        nb::arg("arguments"), nb::arg("rhs").none());
 }
 
 }  // namespace quarksmith::python

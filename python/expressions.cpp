@@ -10,9 +10,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "apps/action_options.hpp"
-#include "apps/bounds.hpp"
-#include "apps/options.hpp"
+#include "python/values.hpp"
+#include "runs/action.hpp"
+#include "runs/bounds.hpp"
+#include "runs/session.hpp"
 #include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 bool is_propagator(const std::string& kind) { return kind.ends_with("propagator"); }
 
-int direction_of(nb::handle value, const std::string& name) {
+int direction_of(nb::handle given, const std::string& name) {
+  const nb::object value = plain(given);
   if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
   const std::string text = nb::cast<std::string>(nb::str(value));
   const auto mu = LatticeDirection::named(text);
@@ -32,7 +34,8 @@ int direction_of(nb::handle value, const std::string& name) {
   return mu->mu;
 }
 
-int gamma_of(nb::handle value, const std::string& name) {
+int gamma_of(nb::handle given, const std::string& name) {
+  const nb::object value = plain(given);
   if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
   const std::string text = nb::cast<std::string>(nb::str(value));
   if (const auto number = meson_number(text)) return *number;
@@ -105,7 +108,7 @@ class Call {
   }
   /// As solves take them: those that were given, or that the links have from a file, else antiperiodic ones.
   void take_boundary(const std::string& boundary, const nb::list& inputs) {
-    std::array<Complex64, directions> phases = apps::boundary_phases(boundary.empty() ? "antiperiodic" : boundary);
+    std::array<Complex64, directions> phases = runs::boundary_phases(boundary.empty() ? "antiperiodic" : boundary);
     for (std::size_t n = 0; boundary.empty() && n < inputs.size(); ++n)
       if (nb::isinstance<GaugeObject>(inputs[n])) {
         const auto& u = nb::cast<const GaugeObject&>(inputs[n]);
@@ -138,9 +141,10 @@ auto calling(Result result) {
 /// Seconds of a call, sites times right-hand sides, and bounds of the device as JSON.
 std::tuple<double, double, std::string, std::string> timed(const Call& call) {
   constexpr double budget = 0.2;
-  apps::CommonOptions().require_one_rank("bench");
-  const double seconds = apps::time_of(call.device(), [&](int) { call(); }, budget);
-  const auto bounds = apps::bounds_of(call.domain()->device_pointer(), budget);
+  runs::Session().require_one_rank("bench");
+  const double seconds = runs::time_of(
+      call.device(), [&](int) { call(); }, budget);
+  const auto bounds = runs::bounds_of(call.domain()->device_pointer(), budget);
   return {seconds, double(call.domain()->lattice().sites()) * call.rhs(), bounds.json().dump(), bounds.text()};
 }
 

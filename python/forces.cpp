@@ -1,15 +1,14 @@
 // Forces of a run against differences of its actions.
 #include "python/forces.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "apps/options.hpp"
-#include "apps/hmc_file.hpp"
 #include "python/ranks.hpp"
+#include "python/values.hpp"
+#include "runs/hmc_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/rehearsal.hpp"
@@ -47,39 +46,50 @@ nlohmann::ordered_json slope_of(Monomial& monomial, EvolvingLinks& links, const 
           {"difference", size > 0 ? std::abs(slope - force) / size : std::abs(slope)}};
 }
 
-std::string check_forces(const std::string& run, const GaugeObject& u, double step) {
+nlohmann::ordered_json slopes_of(const std::string& run, const GaugeObject& u, double step) {
   if (!(step > 0 && step < 1)) throw UsageError("step: use a positive number below 1");
   const Busy busy;
   const Lattice& lattice = u.links.domain().lattice();
-  const Partition partition{u.links.domain().communicator_pointer(), lattice.grid()};
   require_present(u.links.domain(), "gauge");
-  apps::HmcPlan plan = apps::read_hmc(run, partition);
-  const apps::HmcDescription& d = plan.description;
+  runs::Session session;
+  session.in_memory = true;
+  session.quiet = true;
+  session.ranks_given = u.links.domain().communicator_pointer();
+  session.grid = fmt::format("{}", fmt::join(lattice.grid(), ","));
+  runs::HmcPlan plan = runs::read_hmc(run, session);
+  const auto& d = plan.description;
   if (lattice.global_extent() != d.extents)
     throw WrongLattice(fmt::format("the links are of lattice {}, {} is for another one; take both of one",
                                    lattice.global_text(), run));
   const auto domain = std::make_shared<Domain>(lattice, u.links.domain().device_pointer(),
                                                u.links.domain().communicator_pointer(), d.reach);
-  const KernelRehearsal rehearsal([&] { apps::rehearse_hmc(run, partition, *domain); });
+  const KernelRehearsal rehearsal([&] { runs::rehearse_hmc(run, session, *domain); });
   HostGauge start = on_host(u);
   start.phase = {1, 1, 1, 1};
   EvolvingLinks links(start, domain);
   GaussianNoise noise(d.seed, 0);
   LinkField p = links.cleared();
   noise.momenta(p);
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  auto all = nlohmann::ordered_json::array();
   for (std::size_t n = 0; n < plan.monomials.size(); ++n) {
     plan.monomials[n]->refresh(noise, static_cast<int>(n), links);
     all.push_back(slope_of(*plan.monomials[n], links, p, step));
   }
-  return all.dump();
+  return all;
+}
+
+nb::object check_forces(nb::handle run, const GaugeObject& gauge, double step) {
+  return to_python(slopes_of(path_of(run), gauge, step));
 }
 
 }  // namespace
 
 void bind_forces(nb::module_& m) {
-  m.def("check_forces", &check_forces, nb::arg("run"), nb::arg("gauge"), nb::arg("step"),
-        "Slopes of the monomials of a run along momenta, by differences and by forces, as JSON.");
+  m.def("check_forces", &check_forces,
+        nb::sig("def check_forces(run: str | bytes | os.PathLike[str] | os.PathLike[bytes], gauge: GaugeField, step: "
+                "float) -> list[dict[str, typing.Any]]"),
+        nb::arg("run"), nb::arg("gauge"), nb::arg("step"),
+        "Slopes of the monomials of a run along momenta, by differences and by forces.");
 }
 
 }  // namespace quarksmith::python

@@ -5,11 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "apps/ranks.hpp"
 #include "python/expressions.hpp"
 #include "python/forces.hpp"
 #include "python/objects.hpp"
 #include "python/ranks.hpp"
+#include "python/values.hpp"
+#include "runs/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/ranks/partition.hpp"
 
@@ -307,18 +308,40 @@ nb::object bind_error(nb::module_& m, const char* name, nb::handle base, const c
   return error;
 }
 
+/// An argument that was refused, with what is wrong and which one it was.
+void raise_refusal(const std::exception_ptr& thrown, void* type) {
+  constexpr const char* kinds[] = {"unknown", "missing", "twice",   "no_value",   "type",
+                                   "range",   "word",    "applies", "contradicts"};
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const runs::Refusal& refusal) {
+    const nb::handle usage_error(static_cast<PyObject*>(type));
+    const nb::object error = usage_error(decoded(refusal.what()));
+    error.attr("kind") = kinds[static_cast<int>(refusal.kind)];
+    error.attr("member") = refusal.member;
+    error.attr("line") = refusal.line;
+    PyErr_SetObject(usage_error.ptr(), error.ptr());
+  }
+}
+
 /// Each kind is the one that Python knows as well, where it has one. Those registered last are tried first.
 void bind_errors(nb::module_& m) {
   const auto and_also = [](nb::handle first, PyObject* second) { return nb::make_tuple(first, nb::handle(second)); };
   const nb::object error = bind_error<Error>(m, "Error", PyExc_RuntimeError, "Something failed.");
-  const nb::object usage = bind_error<UsageError>(m, "UsageError", and_also(error, PyExc_ValueError),
-                                                  "Something impossible or contradictory was asked for.");
+  const nb::object usage = bind_error<UsageError>(
+      m, "UsageError", and_also(error, PyExc_ValueError),
+      "Something impossible or contradictory was asked for: of the argument `member`, if that alone is wrong, the "
+      "`kind` of mistake and the `line` of its file, or 0.");
+  usage.attr("kind") = nb::str("");
+  usage.attr("member") = nb::str("");
+  usage.attr("line") = nb::int_(0);
   bind_error<UnknownName>(m, "UnknownName", usage, "A name that does not exist.");
   bind_error<WrongLattice>(m, "WrongLattice", usage, "Impossible extents, or fields of different lattices.");
   bind_error<MissingKernel>(m, "MissingKernel", usage, "The build lacks a kernel; the text is the row to add.");
   bind_error<NotSU3>(m, "NotSU3", usage, "Links are not SU(3) where they must be.");
   bind_error<BadData>(m, "BadData", error, "Numbers that are not finite.");
   bind_error<OutOfMemory>(m, "OutOfMemory", and_also(error, PyExc_MemoryError), "Too little memory.");
+  nb::register_exception_translator(&raise_refusal, usage.ptr());
 }
 
 }  // namespace
@@ -343,5 +366,5 @@ NB_MODULE(_quarksmith, m) {
   quarksmith::python::bind_expressions(m);
   quarksmith::python::bind_forces(m);
   quarksmith::python::bind_ranks(m);
-  quarksmith::apps::divide_processors(*quarksmith::Communicator::self(), false);
+  quarksmith::runs::divide_processors(*quarksmith::Communicator::self(), false);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "apps/kept_solver.hpp"
+#include "runs/kept_solver.hpp"
 #include "python/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -102,7 +102,7 @@ SpinorObject copy(const SpinorObject& from) {
 }
 
 void move_columns(const SpinorObject& from, SpinorObject& to) {
-  apps::move_columns(from.field, *from.basis, {to.field, *to.basis});
+  runs::move_columns(from.field, *from.basis, {to.field, *to.basis});
 }
 
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "apps/ranks.hpp"
+#include "runs/ranks.hpp"
 #include "python/objects.hpp"
 #include "runtime/error.hpp"
 
@@ -21,7 +21,7 @@ int joined = 1;  // ranks
 }  // namespace
 
 Communicator& ranks() {
-  Communicator& found = apps::joined_ranks(false);
+  Communicator& found = runs::joined_ranks(false);
   joined = found.size();
   return found;
 }
@@ -60,7 +60,8 @@ void bind_ranks(nb::module_& m) {
         "Calls are of the ranks of a communicator, by its number in Fortran.");
   m.def("use_self", choosing(&Communicator::use_self), "Calls are of this process alone.");
   m.def("use_all", choosing(&Communicator::use_all), "Calls are of all ranks that were started.");
-  m.def("joined", [] { return joined; }, "How many ranks calls are of so far; 1 before the first call.");
+  m.def(
+      "joined", [] { return joined; }, "How many ranks calls are of so far; 1 before the first call.");
   m.def(
       "launched",
       [] { return std::ranges::any_of(launcher_variables, [](const char* v) { return std::getenv(v) != nullptr; }); },
@@ -70,7 +71,7 @@ void bind_ranks(nb::module_& m) {
       "meet_in_error",
       [](const std::string& message) {
         const nb::gil_scoped_release release;
-        const apps::Meeting m = apps::meet_in_error(message);
+        const runs::Meeting m = runs::meet_in_error(message);
         return std::pair(m.all, m.alike);
       },
       nb::arg("message"), "Whether all ranks have failed, and with the same message; waits for seconds.");

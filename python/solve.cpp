@@ -2,15 +2,31 @@
 
 #include <fmt/format.h>
 
-#include "apps/caller.hpp"
-#include "apps/contraction.hpp"
-#include "apps/kept_solver.hpp"
+#include "python/ranks.hpp"
+#include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::python {
 namespace {
 
-const ChoiceNames python_names = {"a larger max_iterations", "solver='cg'", "precision='double'", "a larger tol"};
+struct ReadDescription : runs::Description {
+  std::string file, lattice;
+  void list(runs::Members& members) override {
+    auto add = members.of(*this);
+    add("file", file, runs::gauge_forms).required().positional();
+    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+  }
+};
+
+runs::Outcome run(const ReadDescription& d, runs::Session& session) {
+  runs::NamedGauge named = runs::open_gauge(d.file, d.lattice, session);
+  session.report(
+      {{"origin", named.origin}, {"lattice", named.gauge.lattice.global_extent()}, {"colours", named.gauge.colours()}});
+  session.open_device();
+  runs::Outcome outcome;
+  outcome.gauge = std::move(named.gauge);
+  return outcome;
+}
 
 nlohmann::ordered_json to_json(const SolveReport& r) {
   nlohmann::ordered_json j = {{"iterations", r.iterations}, {"residual", r.residual}, {"converged", r.converged},
@@ -20,81 +36,50 @@ nlohmann::ordered_json to_json(const SolveReport& r) {
   return j;
 }
 
-/// A solver with the options of one call.
-class OpenSolver final : public KeptSolver {
- public:
-  /// \param domain of right-hand sides; null: as a solver on a device of its own has it.
-  OpenSolver(std::shared_ptr<const apps::SolveOptions> o, const CLI::App& command, const DomainPointer& domain)
-      : OpenSolver(o, command, apps::open_gauge(o->action.gauge, o->action.lattice, o->common), domain) {}
-
-  Solved solve(const SpinorObject& rhs, const SpinorObject* guess) const override {
-    const SpinorField& b = rhs.field;
-    solver_.check(b, "rhs");
-    if (guess != nullptr) check_guess(*guess, b);
-    Solved solved{SpinorObject{b.like(), &solver_.basis()}, {}};
-    if (guess != nullptr)
-      move_columns(*guess, solved.x);
-    else
-      solved.x.field.fill(0);
-    const std::vector<SolveReport> reports = solver_.solve({solved.x.field, *solved.x.basis}, b, *rhs.basis);
-    auto all = nlohmann::ordered_json::array();
-    for (const SolveReport& r : reports) all.push_back(to_json(r));
-    solver_.options().common.write_json({{"solves", all}, {"provenance", apps::to_json(solver_.provenance())}});
-    solved.failure = solver_.failure(reports);
-    return solved;
-  }
-
- private:
-  OpenSolver(const std::shared_ptr<const apps::SolveOptions>& o, const CLI::App& command, const apps::NamedGauge& named,
-             const DomainPointer& domain)
-      : solver_(o, command, named, domain ? domain : domain_of(named.gauge.lattice, "auto"), true, python_names) {}
-
-  void check_guess(const SpinorObject& guess, const SpinorField& b) const {
-    solver_.check(guess.field, "guess");
-    if (guess.field.rhs() != b.rhs())
-      throw UsageError(
-          fmt::format("guess has {} right-hand sides, rhs has {}; give one for each", guess.field.rhs(), b.rhs()));
-    solver_.require_guess("guess", "deflate");
-  }
-
-  apps::KeptSolver solver_;
-};
-
 }  // namespace
 
-void add_solve(CLI::App& app, SolveJob& job) {
-  auto o = std::make_shared<apps::SolveOptions>();
-  CLI::App* c = app.add_subcommand("solve", "Solve M x = b for all right-hand sides; returns x");
-  o->add_to(*c);
-  o->common.add_to(*c, apps::CommonOptions::shares | apps::CommonOptions::replaces);
-  c->callback([o, c, &job] {
-    o->check(*c);
-    auto solver = std::make_unique<OpenSolver>(o, *c, job.b != nullptr ? job.b->field.domain_pointer() : job.domain);
-    if (job.b != nullptr)
-      job.solved = solver->solve(*job.b, job.guess);
-    else
-      job.kept = std::move(solver);
-  });
+const runs::Command read_command = {"read", "Read a configuration, or make one by a rule",
+                                    runs::Session::computes | runs::Session::shares | runs::Session::colourful,
+                                    runs::task<ReadDescription>, "gauge"};
+
+SolveCall::SolveCall() {
+  session_.uses = runs::Session::shares | runs::Session::replaces;
+  described_.list(members_);
+  session_.list(members_);
 }
 
-void add_read(CLI::App& app) {
-  struct ReadOptions {
-    apps::CommonOptions common;
-    std::string gauge, lattice;
-  };
-  auto o = std::make_shared<ReadOptions>();
-  CLI::App* c = app.add_subcommand("read", "Read a configuration, or make one by a rule");
-  c->add_option("file", o->gauge, apps::gauge_forms)->required();
-  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c, apps::CommonOptions::computes | apps::CommonOptions::shares | apps::CommonOptions::colourful);
-  c->callback([o] {
-    apps::NamedGauge named = apps::open_gauge(o->gauge, o->lattice, o->common);
-    o->common.write_json({{"origin", named.origin},
-                          {"lattice", named.gauge.lattice.global_extent()},
-                          {"colours", named.gauge.colours()}});
-    o->common.open_device();
-    apps::caller()->gauge = std::move(named.gauge);
-  });
+void SolveCall::open(const runs::Table& values, DomainPointer domain) {
+  runs::fill(members_, values, {runs::Door::python, name, {}});
+  const runs::NamedGauge named = runs::open_gauge(described_.action.gauge, described_.action.lattice, session_);
+  if (domain == nullptr) domain = domain_of(named.gauge.lattice, "auto");
+  kept_ = std::make_unique<runs::KeptSolver>(described_, named, domain, true, session_);
+}
+
+Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess) const {
+  const SpinorField& b = rhs.field;
+  require_present(*kept_->domain(), "solver");
+  require_present(b.domain(), "rhs");
+  kept_->check(b, "rhs");
+  if (guess != nullptr) check_guess(*guess, b);
+  Solved solved{SpinorObject{b.like(), &kept_->basis()}, {}, {}};
+  if (guess != nullptr)
+    move_columns(*guess, solved.x);
+  else
+    solved.x.field.fill(0);
+  const std::vector<SolveReport> reports = kept_->solve({solved.x.field, *solved.x.basis}, b, *rhs.basis);
+  auto all = nlohmann::ordered_json::array();
+  for (const SolveReport& r : reports) all.push_back(to_json(r));
+  solved.report = {{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}};
+  solved.failure = kept_->failure(reports);
+  return solved;
+}
+
+void SolveCall::check_guess(const SpinorObject& guess, const SpinorField& b) const {
+  kept_->check(guess.field, "guess");
+  if (guess.field.rhs() != b.rhs())
+    throw UsageError(
+        fmt::format("guess has {} right-hand sides, rhs has {}; give one for each", guess.field.rhs(), b.rhs()));
+  kept_->require_guess("guess", "deflate");
 }
 
 }  // namespace quarksmith::python

@@ -1,41 +1,42 @@
 /// \file
-/// Commands that only programs have, since what they take or give is in memory.
+/// Calls that only programs have, since what they take or give is in memory.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include <memory>
-#include <optional>
-
 #include "python/objects.hpp"
+#include "runs/command.hpp"
+#include "runs/kept_solver.hpp"
 
 namespace quarksmith::python {
+
+/// `read`: links that a file holds, or that are made by a rule.
+extern const runs::Command read_command;
 
 /// What a solve gives.
 struct Solved {
   SpinorObject x;
+  nlohmann::ordered_json report;
   std::string failure;  ///< of the first right-hand side that missed its tolerance; x has the best iterates
 };
 
-/// An action on a gauge field, ready to solve. Its calls are made while a command is under way.
-class KeptSolver {
+/// `solve`: an action on a gauge field, made ready once, with the session that takes its lines.
+class SolveCall {
  public:
-  virtual ~KeptSolver() = default;
-  /// M x = b for all right-hand sides; tells the caller what it did. \param guess of x, or null.
-  virtual Solved solve(const SpinorObject& b, const SpinorObject* guess) const = 0;
-};
+  static constexpr const char *name = "solve", *help = "Solve M x = b for all right-hand sides; returns x";
+  SolveCall();
+  runs::Members& members() { return members_; }
+  runs::Session& session() { return session_; }
+  /// \param domain of right-hand sides; null: one on a device of its own.
+  void open(const runs::Table& values, DomainPointer domain);
+  /// M x = b for all right-hand sides. \param guess of x, or null.
+  Solved solve(const SpinorObject& b, const SpinorObject* guess) const;
 
-/// What a solve takes and gives besides options.
-struct SolveJob {
-  const SpinorObject *b = nullptr, *guess = nullptr;
-  DomainPointer domain{};              ///< of a solver that is kept; else that of b serves
-  std::optional<Solved> solved{};      ///< with b
-  std::unique_ptr<KeptSolver> kept{};  ///< without
-};
+ private:
+  void check_guess(const SpinorObject& guess, const SpinorField& b) const;
 
-/// `solve`, whose options are those of the command propagator.
-void add_solve(CLI::App& app, SolveJob& job);
-/// `read`: links that a file holds, or that are made by a rule.
-void add_read(CLI::App& app);
+  runs::Session session_;
+  runs::InversionDescription described_;
+  runs::Members members_;
+  std::unique_ptr<runs::KeptSolver> kept_;
+};
 
 }  // namespace quarksmith::python

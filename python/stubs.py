@@ -15,11 +15,11 @@ from ._quarksmith import GaugeField, Spinors
 from .calls import Eigenvectors, Report
 from .table import Command
 
-Text = str | os.PathLike[str]
+Text = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 TABLE: dict[str, Command]
 
 def refresh() -> None:
-    """Reads the table anew, where an action was added: its parameters are options."""
+    """Reads the table anew, where an action was added: its parameters are arguments."""
     ...
 
 Values = Text | complex | Sequence[float] | Sequence[complex] | Sequence[str]
@@ -29,31 +29,29 @@ GIVEN = {
     "guess": "Spinors",
     "on_trajectory": "Callable[[dict[str, Any]], object]",
 }
-"""What calls take besides options."""
+"""What calls take besides what describes a run."""
 LEAVES = {"gauge": "GaugeField", "quarks": "Spinors", "report": "Report", "eigenvectors": "Eigenvectors"}
 
 
-def type_of(option: Any) -> str:
-    """What an option takes."""
-    if option.kind == "flag":
+def type_of(member: Any) -> str:
+    """What a member takes."""
+    if member.flag:
         return "bool"
-    if option.choices:
-        values = option.choices if option.kind == "TEXT" else [int(c) for c in option.choices]
+    if member.choices:
+        values = member.choices if member.type == "TEXT" else [int(c) for c in member.choices]
         return f"Literal[{', '.join(map(repr, values))}]"
-    if option.kind in ("FLOAT", "INT", "UINT"):
-        return {"FLOAT": "float"}.get(option.kind, "int")
-    return "Mapping[str, Values] | Sequence[str]" if option.several else "Values"
+    numbers = {"FLOAT": "float", "INT": "int", "UINT": "int"}
+    return numbers.get(member.type, "Mapping[str, Any] | Sequence[Text]" if member.repeated else "Values")
 
 
 def stub(command: Any) -> str:
     """The declaration of a command."""
-    options = {o.name: o for o in command.options}
     lines, named = [], False
     for name, p in command.signature().parameters.items():
         if p.kind is p.KEYWORD_ONLY and not named:
             lines.append("    *,")
             named = True
-        kind = type_of(options[name]) if name in options else GIVEN[name]
+        kind = type_of(command.members[name]) if name in command.members else GIVEN[name]
         if name in ("gauge", "in_"):
             kind = "GaugeField | Text"
         if p.default is p.empty:

@@ -1,14 +1,13 @@
-"""How a call becomes a command: values become the words of its options, and what it leaves becomes objects."""
+"""How a call becomes a run, and what it leaves becomes objects."""
 
-import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from . import _quarksmith
-from ._quarksmith import GaugeField, Spinors
-from .table import Command, Option
+from ._quarksmith import Spinors
+from .table import Command
 
 log = logging.getLogger("quarksmith")
 
@@ -63,66 +62,22 @@ class Eigenvectors(Report):
         return self.vectors
 
 
-def _word(value: Any) -> str:
-    """A value as options spell it."""
-    if isinstance(value, str | os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, complex):
-        return f"{value.real!r}:{value.imag!r}"
-    if isinstance(value, Iterable):
-        return ",".join(_word(v) for v in value)
-    if hasattr(value, "item"):  # a number of NumPy
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number, text or sequence of them")
-    return repr(value)
+def require_spinors(rhs: Any, guess: Any) -> None:
+    """Raises TypeError if fields are none of quarks; a guess may be None."""
+    for name, field in [("rhs", rhs), *([] if guess is None else [("guess", guess)])]:
+        if not isinstance(field, Spinors):
+            found = type(field).__name__
+            raise TypeError(f"{name} is {found}, not Spinors; make some with source(), or with Spinors and assign")
 
 
-def _words(option: Option, value: Any, gauges: dict[str, GaugeField]) -> list[str]:
-    """The words of one option; fields get names, by which the command finds them."""
-    if isinstance(value, GaugeField):
-        name = f"gauge field {len(gauges) + 1}"
-        gauges[name] = value
-        value = name
-    if option.kind == "flag":
-        if not isinstance(value, bool):
-            raise TypeError(f"{option.name}: {value!r} is neither True nor False")
-        return [option.flag] if value else []
-    if option.several and isinstance(value, Mapping):
-        values = [f"{key}={_word(v)}" for key, v in value.items()]
-    elif option.several and not isinstance(value, str):
-        values = [_word(v) for v in value]
-    else:
-        values = [_word(value)]
-    return values if option.positional else [f"{option.flag}={v}" for v in values]
-
-
-def tell(line: str, warning: bool) -> None:
-    """Takes the lines that a command writes to standard error."""
-    log.log(logging.WARNING if warning else logging.INFO, line)
-
-
-def words_of(command: Command, arguments: Mapping[str, Any]) -> tuple[list[str], dict[str, GaugeField]]:
-    """The words of a command line for the arguments that were given, and the fields that some of them name."""
-    gauges: dict[str, GaugeField] = {}
-    given: list[str] = []
-    places: list[str] = []
-    for option in command.options:
-        if (value := arguments.get(option.name)) is not None:
-            (places if option.positional else given).extend(_words(option, value, gauges))
-    return [command.flag, *given, *(["--", *places] if places else [])], gauges
-
-
-def require_spinors(name: str, field: Any) -> None:
-    """Raises TypeError if a field is none of quarks."""
-    if not isinstance(field, Spinors):
-        found = type(field).__name__
-        raise TypeError(f"{name} is {found}, not Spinors; make some with source(), or with Spinors and assign")
-
-
-def _stops(on_trajectory: Callable[[dict[str, Any]], object]) -> Callable[[str], bool]:
-    """Whether a run ends with a trajectory: where the function returns False."""
-    return lambda text: on_trajectory(json.loads(text)) is False
+def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, reports: list[Report]) -> Spinors:
+    """The x with M x = b, with its report, which is added to `reports`."""
+    x, report, failure = solver.solve(rhs, guess)
+    x.report = Report(report)
+    reports.append(x.report)
+    if failure:
+        raise NotConverged(failure, x)
+    return x
 
 
 KINDS = {"eigenvectors": Eigenvectors}
@@ -131,24 +86,19 @@ KINDS = {"eigenvectors": Eigenvectors}
 
 def call(command: Command, arguments: Mapping[str, Any]) -> Any:
     """Runs a command with the arguments that were given: those that are None or left out have their defaults."""
-    words, gauges = words_of(command, arguments)
-    rhs, guess, on_trajectory = (arguments.get(name) for name in ("rhs", "guess", "on_trajectory"))
+    values = command.values(arguments)
     if command.needs_spinors:
-        require_spinors("rhs", rhs)
-    if guess is not None:
-        require_spinors("guess", guess)
-    after = _stops(on_trajectory) if on_trajectory is not None else None
-    json_text, text, gauge, spinors, failure = _quarksmith.run(words, gauges, rhs, guess, tell, after)
-    report = KINDS.get(command.leaves, Report)(json.loads(json_text) or {})
+        rhs, guess = arguments["rhs"], arguments.get("guess")
+        require_spinors(rhs, guess)
+        return solve_with(_quarksmith.open_solver(values, rhs), rhs, guess, [])
+    found, text, gauge, spinors = _quarksmith.run(command.word, values, arguments.get("on_trajectory"))
+    report = KINDS.get(command.leaves, Report)(found or {})
     report.text = text
     if isinstance(report, Eigenvectors):
-        report.vectors, report.out = spinors, os.fspath(arguments.get("out") or "")
+        report.vectors, report.out = spinors, os.fsdecode(arguments.get("out") or "")
         return report
-    if spinors is not None:
-        spinors.report = report
-        if failure:
-            raise NotConverged(failure, spinors)
-        return spinors
-    if gauge is not None:
-        gauge.report = report
-    return report if gauge is None else gauge
+    for field in (spinors, gauge):
+        if field is not None:
+            field.report = report
+            return field
+    return report

@@ -142,7 +142,7 @@ class CellExpression:
             wanted = wanted or (hasattr(value, "__float__" if kind == "real" else "__complex__"))
             what = f"a {kind} number"
         elif kind in ("direction", "gamma"):
-            wanted, what = isinstance(value, str | int), f"a {kind}"
+            wanted, what = isinstance(value, str) or hasattr(value, "__index__"), f"a {kind}"
         else:
             wanted, what = isinstance(value, _FIELDS[kind]), " or ".join(c.__name__ for c in _FIELDS[kind])
         if not wanted or isinstance(value, bool):

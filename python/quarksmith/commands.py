@@ -1,4 +1,4 @@
-"""A function for each command, made from the table of its options."""
+"""A function for each command, made from the table of its arguments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def refresh() -> None:
-    """Reads the table anew, where an action was added: its parameters are options."""
+    """Reads the table anew, where an action was added: its parameters are arguments."""
     TABLE.update({c.name: c for c in read_table()})
     for name, command in TABLE.items():
         function = globals().setdefault(name, _function(name))

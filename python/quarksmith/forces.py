@@ -1,6 +1,5 @@
 """Forces of molecular dynamics against differences of their actions."""
 
-import json
 import os
 
 from . import _quarksmith
@@ -8,7 +7,7 @@ from ._quarksmith import GaugeField
 from .calls import Report
 
 
-def check_forces(run: str | os.PathLike[str], gauge: GaugeField, step: float = 0.003) -> Report:
+def check_forces(run: str | bytes | os.PathLike[str], gauge: GaugeField, step: float = 0.003) -> Report:
     """Compares the force of each monomial with differences of its action along momenta.
 
     With dU/dtau = P U an action changes by dS/dtau = 2 sum tr P F where F = dP/dtau is its force (docs/hmc.md).
@@ -23,7 +22,7 @@ def check_forces(run: str | os.PathLike[str], gauge: GaugeField, step: float = 0
         `monomials`: for each its `name`, `slope` (by differences), `force` (dS/dtau as the force says it) and
         `difference`, |slope - force| over 2 |P| |F|.
     """
-    found = json.loads(_quarksmith.check_forces(os.fspath(run), gauge, step))
+    found = _quarksmith.check_forces(run, gauge, step)
     report = Report(monomials=found)
     report.text = "".join(
         f"{m['name']}: dS/dtau {m['slope']:.12g} by differences, {m['force']:.12g} by the force: "

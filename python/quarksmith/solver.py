@@ -1,11 +1,10 @@
 """A solver that is kept for many right-hand sides."""
 
-import json
 from typing import Any
 
 from . import _quarksmith, commands
 from ._quarksmith import Spinors
-from .calls import NotConverged, Report, require_spinors, tell, words_of
+from .calls import Report, require_spinors, solve_with
 
 
 class Solver:
@@ -17,8 +16,7 @@ class Solver:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         command = commands.TABLE["solve"].without("rhs", "guess")
-        words, gauges = words_of(command, command.bind(args, kwargs))
-        self._solver = _quarksmith.open_solver(words, gauges, tell)
+        self._solver = _quarksmith.open_solver(command.values(command.bind(args, kwargs)), None)
         self.reports: list[Report] = []
         """Of its calls."""
 
@@ -33,12 +31,5 @@ class Solver:
             NotConverged: a solve missed its tolerance; `solution` has the best iterates.
             UsageError: rhs or guess is of another lattice, or of other quarks.
         """
-        require_spinors("rhs", rhs)
-        if guess is not None:
-            require_spinors("guess", guess)
-        text, x, failure = self._solver.solve(rhs, guess, tell)
-        x.report = Report(json.loads(text))
-        self.reports.append(x.report)
-        if failure:
-            raise NotConverged(failure, x)
-        return x
+        require_spinors(rhs, guess)
+        return solve_with(self._solver, rhs, guess, self.reports)

@@ -1,57 +1,32 @@
-"""The table of commands: what each is called, takes and says of itself. All of it comes from the command's options."""
+"""The table of commands: what each is called, takes and says of itself, as runs are described."""
 
 import inspect
-import json
 import keyword
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import _quarksmith
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option or positional argument of a command."""
-
-    flag: str
-    """As command lines have it: `--max-iterations`."""
-    description: str
-    kind: str
-    """FLOAT, INT, UINT, TEXT, ..., or `flag` of those without a value."""
-    default: Any
-    choices: tuple[str, ...]
-    positional: bool
-    required: bool
-    several: bool
-
-    @property
-    def name(self) -> str:
-        """As Python has it: `max_iterations`."""
-        name = self.flag.lstrip("-").replace("-", "_")
-        return f"{name}_" if keyword.iskeyword(name) else name
-
-    @property
-    def leads(self) -> bool:
-        """Whether it may be given without its name: arguments, and what a command cannot do without."""
-        return self.positional or self.required
+from ._quarksmith import Member, table
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command and its options."""
+    """A command and its arguments."""
 
-    flag: str
+    word: str
+    """As command lines have it: `solve-bench`."""
     description: str
     leaves: str
     """What a call returns: a `gauge` field, `quarks`, `eigenvectors`, or its `report`, which these have as well."""
-    options: tuple[Option, ...] = field(repr=False)
+    members: dict[str, Member] = field(repr=False)
+    """Arguments by their names in Python, `in_` for `in`."""
     given: tuple[str, ...] = ()
     """What it takes in memory besides: right-hand sides, a first guess, a function."""
 
     @property
     def name(self) -> str:
         """As Python has it: `solve_bench`."""
-        return self.flag.replace("-", "_")
+        return self.word.replace("-", "_")
 
     @property
     def needs_spinors(self) -> bool:
@@ -63,21 +38,20 @@ class Command:
         return replace(self, given=tuple(n for n in self.given if n not in names))
 
     def signature(self) -> inspect.Signature:
-        """Parameters and defaults."""
+        """Parameters and defaults; those that are words by their place, or required, may be given without names."""
         leading, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        leads = {n: m for n, m in self.members.items() if m.positional or m.required}
         parameters = [
-            inspect.Parameter(o.name, leading, default=inspect.Parameter.empty if o.required else o.default)
-            for o in sorted((o for o in self.options if o.leads), key=lambda o: not o.required)
+            inspect.Parameter(n, leading, default=inspect.Parameter.empty if m.required else m.default)
+            for n, m in sorted(leads.items(), key=lambda item: not item[1].required)
         ]
         if self.needs_spinors:
             parameters.insert(1, inspect.Parameter("rhs", leading))
-        parameters += [inspect.Parameter(name, named, default=None) for name in self.given if name != "rhs"]
-        parameters += [
-            inspect.Parameter(o.name, named, default=o.default)
-            for o in sorted(self.options, key=lambda o: o.name)
-            if not o.leads
-        ]
-        return inspect.Signature(parameters)
+        parameters += [inspect.Parameter(n, named, default=None) for n in self.given if n != "rhs"]
+        others = sorted(self.members.keys() - leads.keys())
+        return inspect.Signature(
+            parameters + [inspect.Parameter(n, named, default=self.members[n].default) for n in others]
+        )
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call by name.
@@ -90,12 +64,17 @@ class Command:
         except TypeError as error:
             raise TypeError(f"{self.name}(): {error}") from None
 
+    def values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Those that describe the run, under the names of its members: None stands for the default."""
+        return {m.name: arguments[n] for n, m in self.members.items() if arguments.get(n) is not None}
+
     def doc(self) -> str:
-        """What it does and what its options are."""
-        lines = [f"{self.description}.", "", "Args:"]
-        for o in self.options:
-            lines.append(f"    {o.name}: {o.description}" + (f" ({', '.join(o.choices)})" if o.choices else ""))
-        lines[3:3] = [f"    {name}: {MEANINGS[name]}" for name in self.given]
+        """What it does and what its arguments are."""
+        lines = [f"{self.description}.", "", "Args:", *(f"    {name}: {MEANINGS[name]}" for name in self.given)]
+        for name, m in self.members.items():
+            where = f"with {m.where}" if m.where and m.where.removeprefix("action ") not in m.help else ""
+            limits = "; ".join(filter(None, (", ".join(m.choices), m.range, where)))
+            lines.append(f"    {name}: {m.help}" + (f" ({limits})" if limits else ""))
         return "\n".join(lines)
 
 
@@ -109,38 +88,15 @@ MEANINGS = {
 GIVEN = {"solve": ("rhs", "guess"), "hmc": ("on_trajectory",)}
 
 
-def _default(kind: str, text: str) -> Any:
-    """A default as Python has it; None stands for one that depends on other things."""
-    if kind == "flag":
-        return False
-    if text == "" or kind not in ("FLOAT", "INT", "UINT"):
-        return text or None
-    return float(text) if kind == "FLOAT" else int(text)
-
-
-def _option(o: dict[str, Any]) -> Option:
-    kind = o["type"] if o["takes_value"] else "flag"
-    return Option(
-        flag=o["name"],
-        description=o["description"],
-        kind=kind,
-        default=_default(kind, o["default"]),
-        choices=tuple(o["choices"]),
-        positional=o["positional"],
-        required=o["required"],
-        several=o["several"],
-    )
-
-
 def read_table() -> tuple[Command, ...]:
     """All commands."""
     return tuple(
         Command(
-            flag=c["name"],
-            description=c["description"],
-            leaves=c["leaves"],
-            options=tuple(_option(o) for o in c["options"] if o["name"] != "--help"),
-            given=GIVEN.get(c["name"], ()),
+            word,
+            description,
+            leaves,
+            {f"{m.name}_" if keyword.iskeyword(m.name) else m.name: m for m in members},
+            GIVEN.get(word, ()),
         )
-        for c in json.loads(_quarksmith.table())
+        for word, description, leaves, members in table()
     )

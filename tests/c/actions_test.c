@@ -131,7 +131,7 @@ static void check_given_fields(quarksmith_gauge* gauge, const lattice* l) {
   check_ok(quarksmith_gauge_field(gauge, "mine", 36 * (size_t)l->sites, (const double*)l->links), "field");
   check_ok(quarksmith_gauge_field(gauge, "mine", 1, one), "another of its name");
   refused(quarksmith_operator_create(gauge, "action=staggered mass=0.1 field=fat=mine field=long=mine", &op),
-          QUARKSMITH_BAD_ARGUMENT, "--field fat", "no field besides the links");
+          QUARKSMITH_BAD_ARGUMENT, "field fat", "no field besides the links");
   refused(quarksmith_gauge_field(gauge, NULL, 1, one), QUARKSMITH_BAD_ARGUMENT, "name", "pass its address");
   refused(quarksmith_gauge_field(gauge, "mine", 1, NULL), QUARKSMITH_BAD_ARGUMENT, "numbers", "pass its address");
 }

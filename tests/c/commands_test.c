@@ -159,7 +159,7 @@ static void test_mistakes(set* s) {
   } all[] = {{"eigne", NULL, QUARKSMITH_UNKNOWN_NAME, "'eigne'", "did you mean eigen?"},
              {"man", NULL, QUARKSMITH_UNKNOWN_NAME, "'man'", "use"},
              {"eigen", "gauge=links mass=0.1 cuont=3", QUARKSMITH_UNKNOWN_NAME, "'cuont'", "did you mean count?"},
-             {"eigen", "mass=0.1 count=3", QUARKSMITH_BAD_ARGUMENT, "--gauge", "quarksmith_help(\"eigen\""},
+             {"eigen", "mass=0.1 count=3", QUARKSMITH_BAD_ARGUMENT, "gauge is required", "quarksmith_help(\"eigen\""},
              {"eigen", "gauge=links count=3", QUARKSMITH_BAD_ARGUMENT, "mass", ""},
              {"eigen", "gauge=none.ildg mass=0.1", QUARKSMITH_FAILED, "none.ildg", ""},
              {"flow", "gauge=links step=-1", QUARKSMITH_BAD_ARGUMENT, "step", ""},

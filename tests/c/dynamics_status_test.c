@@ -97,14 +97,14 @@ static void check_quarks(set* s) {
              {"masss=1", unknown, "masss", "did you mean mass?"},
              {"kappa=-1", bad, "kappa -1", "a positive number"},
              {"mass=inf", bad, "mass", "finite"},
-             {"mass=0.5 ls=4", bad, "--ls belongs to", "moebius"},
+             {"mass=0.5 ls=4", bad, "ls belongs to", "moebius"},
              {"mass=0.5 even-odd=symetric", unknown, "symetric", "symmetric"},
              {"mass=0.5 action=d234 even-odd=symmetric", bad, "d234 has no even-odd form", "use none"},
-             {"mass=0.5 action=staggered even-odd=none", bad, "even-odd none", "leave it out"},
+             {"mass=0.5 action=staggered even-odd=none", bad, "even_odd=none", "leave it out"},
              {"mass=0.5 stout-directions=xy", bad, "xy", "xyz"},
-             {"mass=0.5 stout-rho=2 stout-steps=1", bad, "stout-rho", "-1 to 1"},
-             {"mass=0.5 stout-rho=0.1", bad, "stout-rho 0.1 with stout-steps 0", "give both"},
-             {"mass=0.5 tol=0", bad, "tolerance 0", "between 0 and 1"},
+             {"mass=0.5 stout-rho=2 stout-steps=1", bad, "stout_rho", "-1 to 1"},
+             {"mass=0.5 stout-rho=0.1", bad, "stout_rho 0.1 with stout_steps 0", "give both"},
+             {"mass=0.5 tol=0", bad, "tol: 0", "between 0 and 1"},
              {"mass=0.5 solver=cg", unknown, "'solver'", "quarksmith_help(\"quark\""}};
   for (size_t n = 0; n < sizeof all / sizeof *all; ++n) {
     quarksmith_quark* q = NULL;

@@ -2,8 +2,8 @@
 // improved staggered quarks stands for those of users.
 #include <algorithm>
 
-#include "apps/action_options.hpp"
-#include "apps/caller.hpp"
+#include "runs/action.hpp"
+#include "runs/session.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 
@@ -15,15 +15,15 @@ int given_fields_are_read() {
   const auto all = built_actions();
   const auto info = std::find_if(all.begin(), all.end(), [](const auto& a) { return a.name == "improved_staggered"; });
   if (info == all.end()) return 0;
-  apps::Caller caller;
-  const apps::CalledBy of_this(caller);
+  runs::Session session;
+  const runs::Wording wording{.door = runs::Door::c, .subject = "operator", .file = ""};
   const Complex64* first = links.site.at(0);
-  caller.fields["mine"].assign(first, first + links.site.size() * links.site.each());
-  caller.fields["short"].resize(5);
-  const GivenFields fields = apps::read_fields(*info, {"fat=mine", "long=mine"}, links.lattice);
+  session.fields["mine"].assign(first, first + links.site.size() * links.site.each());
+  session.fields["short"].resize(5);
+  const GivenFields fields = runs::read_fields(*info, {"fat=mine", "long=mine"}, links.lattice, session, wording);
   if (fields.size() != 2 || !(fields.at("fat")->links.site == links.site)) return 0;
   try {
-    apps::read_fields(*info, {"fat=mine", "long=short"}, links.lattice);
+    runs::read_fields(*info, {"fat=mine", "long=short"}, links.lattice, session, wording);
     return 0;
   } catch (const UsageError& e) {
     return std::string(e.what()) == "field short has 5 numbers, matrices on 4x4x4x4 are 9216; give as many";

@@ -134,11 +134,11 @@ static void test_names(set* s) {
       {'o', "action=wilson masss=1", unknown, "masss", "did you mean mass?"},
       {'o', "action=wilson", bad, "mass", ""},
       {'o', NULL, bad, "mass", ""},
-      {'o', "action=wilson mass=1 ls=4", bad, "--ls belongs to", "moebius"},
+      {'o', "action=wilson mass=1 ls=4", bad, "ls belongs to", "moebius"},
       {'o', "action=moebius mass=1 m5=1.5 ls=0", bad, "ls", "1 to"},
       {'o', "action=clover mass=1 csw=1 csw-t=1", bad, "csw", ""},
       {'o', "action=clover mass=1 csw=1e308", bad, "1e+308", "from -1000 to 1000"},
-      {'o', "action=wilson mass=1 csw=1", bad, "--csw belongs to", "clover"},
+      {'o', "action=wilson mass=1 csw=1", bad, "csw belongs to", "clover"},
       {'o', "action=twisted-mass mass=1 mu=1 epsilon=0.1 flavours=0,2", bad, "flavours", "0 or 1"},
       {'o', "action=wilson mass=1 field=fat=x", bad, "fat", "no field"},
       {'o', "action=wilson mass=1 boundary=1e300,0,0,0", bad, "1e+300", "-2 to 2"},
@@ -162,22 +162,22 @@ static void test_options_of_solves(set* s) {
       {'s', "mass=1 solver=gmres", unknown, "'gmres'", "bicgstab"},
       {'s', "mass=1 even-odd=both", unknown, "'both'", "symmetric"},
       {'s', "mass=1 precision=double-octuple", unknown, "octuple'", "double"},
-      {'s', "mass=1 tol=0", bad, "tolerance 0", "positive"},
-      {'s', "mass=1 max_iterations=0", bad, "0 iterations", "at least 1"},
-      {'s', "mass=1 updates=defect", bad, "--updates belongs to mixed precision", "leave it out"},
-      {'s', "mass=1 delta=0.1", bad, "--delta belongs to mixed precision", "leave it out"},
-      {'s', "mass=1 mg=none.toml", bad, "--mg belongs to", "multigrid"},
+      {'s', "mass=1 tol=0", bad, "tol: 0", "between 0 and 1"},
+      {'s', "mass=1 max_iterations=0", bad, "max_iterations: 0", "1 to"},
+      {'s', "mass=1 updates=defect", bad, "updates belongs to mixed precision", "leave it out"},
+      {'s', "mass=1 delta=0.1", bad, "delta belongs to mixed precision", "leave it out"},
+      {'s', "mass=1 mg=none.toml", bad, "mg belongs to", "multigrid"},
       {'s', "mass=1 solver=multigrid mg=none.toml", QUARKSMITH_FAILED, "none.toml", "name a TOML file"},
       {'s', "mass=1 solver=multigrid mg-load=none.h5", bad, "none.h5", "there is no such file"},
-      {'s', "mass=1 solver=multigrid mg-refresh", bad, "--mg-refresh", "--mg-load"},
+      {'s', "mass=1 solver=multigrid mg-refresh", bad, "mg_refresh", "mg_load"},
       {'s', "mass=1 deflate=none.h5", bad, "none.h5", "there is no such file"},
       {'s', "mass=1 deflate=2 guess", bad, "guess and deflate", "leave one of them out"},
       {'s', "action=moebius mass=0.1 m5=1.5 ls=4 guess", bad, "guess", "leave it out"},
       {'s', "action=staggered mass=0.1,0.2", bad, "one mass", "each"},
-      {'s', "mass=1 overwrite", bad, "--overwrite belongs to", "--mg-save"},
+      {'s', "mass=1 overwrite", bad, "overwrite belongs to", "mg_save"},
       {'w', "mass=1 solver=cg", unknown, "'solver'", "quarksmith_help(\"shifted\""},
       {'w', "mass=1 even-odd=none reconstruct=12t", bad, "r12t", "use r12"},
-      {'w', "mass=1 omega=1.1", bad, "--omega belongs to", "leave it out"},
+      {'w', "mass=1 omega=1.1", bad, "omega belongs to", "leave it out"},
       {'w', "action=staggered mass=0.1", bad, "shifted systems", "use cg"}};
   refuse_all(s, all, sizeof all / sizeof *all);
 }
@@ -293,7 +293,7 @@ static void test_data(set* s) {
   check_ok(quarksmith_solve_report_init(&report), "report");
   check_ok(quarksmith_solver_create(s->gauge, options("%s max-iterations=2", s->wilson), &solver), "solver");
   refused(quarksmith_solve(solver, 1, x, b, &s->spinors, &report), QUARKSMITH_NOT_CONVERGED, "after 2 iterations",
-          "use a larger max-iterations");
+          "use a larger max_iterations");
   number* mx = random_spinor(&s->l, 2);
   matrix(&s->l, degrand_rossi, 0, mx, x[0]);
   const double residual = distance(mx, s->psi, 12 * s->l.sites);

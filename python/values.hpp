@@ -1,0 +1,42 @@
+/// \file
+/// Values of Python as runs take them, and reports as Python has them.
+#pragma once
+
+#include "python/objects.hpp"
+#include "runs/session.hpp"
+
+namespace quarksmith::python {
+
+/// Text that may hold names of files in any bytes, as os.fsdecode has it.
+nb::str decoded(const std::string& text);
+/// A text or path in the bytes that names of files have.
+std::string path_of(nb::handle text);
+/// A number of NumPy or another library, an array without axes too, as one of Python; all else as it is.
+nb::object plain(nb::handle value);
+/// JSON as dictionaries, lists, texts and numbers: None where a number is not finite.
+nb::object to_python(const nlohmann::ordered_json& json);
+
+/// The arguments of a call, which outlive it.
+class CallArguments {
+ public:
+  /// \param values by the names of members; texts are words, which may spell numbers.
+  /// \throws nb::type_error a value is no number, text, field, or sequence or mapping of these.
+  explicit CallArguments(const nb::dict& values);
+  const runs::Table& table() const { return table_; }
+  /// All of them in one line.
+  std::string text() const;
+  /// Leaves fields to a session, where names stand for them.
+  void give(runs::Session& session) const;
+  /// That of the links among them; null if there are none.
+  DomainPointer domain() const;
+
+ private:
+  runs::Value value_of(nb::handle given);
+  runs::Word entry_of(nb::handle name, nb::handle given);
+
+  runs::Table table_;
+  std::map<std::string, const GaugeObject*> gauges_;
+  std::map<std::string, std::vector<Complex64>> fields_;
+};
+
+}  // namespace quarksmith::python

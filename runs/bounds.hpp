@@ -1,0 +1,35 @@
+/// \file
+/// Times of kernels, and what bounds them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "runtime/device.hpp"
+
+namespace quarksmith::runs {
+
+/// Median seconds of one call of `work`: warmed up, then samples of enough calls each to fill `budget` in all, made
+/// what `whole` says.
+double time_of(
+    Device& device, const std::function<void(int)>& work, double budget,
+    const std::function<int(int)>& whole = [](int calls) { return calls; });
+
+/// What bounds the kernels of a device.
+struct Bounds {
+  double copy = 0;  ///< bytes a second, well beyond the caches
+  std::size_t cache_bytes = 0;
+  double cache = 0;                          ///< bytes a second of a copy within the last cache
+  std::map<std::string, double> peaks = {};  ///< GFLOP/s by precision, of those that are known
+  nlohmann::ordered_json json() const;
+  std::string text() const;
+};
+
+/// Those of a device, measured. \param budget seconds for each.
+Bounds bounds_of(const std::shared_ptr<Device>& device, double budget);
+
+}  // namespace quarksmith::runs

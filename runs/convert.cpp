@@ -1,0 +1,57 @@
+// quarksmith convert: a configuration from one format to another.
+#include <fmt/format.h>
+
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+struct ConvertDescription : Description {
+  std::string in, out, format, lattice;
+  int bits = 0;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("in", in, "configuration: " + gauge_formats()).required().positional();
+    add("out", out, "file to write").required().positional();
+    list_format(add, format, "OUT", &bits);
+    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+  }
+};
+
+/// What is to be written: of a caller's links all that is known is what they are.
+GaugeFile file_of(ConvertDescription& o, const std::optional<Lattice>& lattice, Session& session) {
+  const HostGauge* found = links_in_memory(o.in, session);
+  if (found == nullptr) return read_gauge(o.in, lattice, true, session.partition());
+  return {.gauge = *found, .format = "in memory", .byte_order = {}, .checks = {}, .notes = {}};
+}
+
+Outcome run(ConvertDescription& o, Session& session) {
+  std::optional<Lattice> lattice;
+  if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
+  const std::string format = output_format(o.out, o.format);
+  session.claim({{"OUT", o.out}});
+  const GaugeFile f = file_of(o, lattice, session);
+  const int bits = output_bits(format, o.bits);
+  write_gauge(session.output(o.out), f.gauge, format, bits);
+  if (const Unitarity u = check_unitarity(f.gauge, session.ranks()); !is_su3(u))
+    session.warn(fmt::format("{}: the links are not SU(3): they deviate by {}", o.in, deviation_text(u)));
+  session.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
+                           f.gauge.lattice.global_text(), o.out, format, bits));
+  session.report(
+      {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.global_extent()}});
+  return {};
+}
+
+}  // namespace
+
+namespace all_commands {
+extern const Command convert;
+const Command convert = {"convert", "Rewrite a configuration in another format",
+                         Session::shares | Session::reports | Session::replaces | Session::colourful,
+                         task<ConvertDescription>};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,221 @@
+/// \file
+/// What a user can say of a run: plain structs, and one table of the members of each. From the table follow options of
+/// commands, keys of RUN.toml, `name=value` of C, arguments of Python, checks, help, completions and the tables of
+/// docs/.
+///
+/// A description derives from Description and lists its members once:
+///
+///     struct SmearDescription : Description {
+///       std::string kind;
+///       double rho = 0.1;
+///       void list(Members& m) override {
+///         auto add = m.of(*this);
+///         add("kind", kind, "stout, ape or hyp").required().among({"stout", "ape", "hyp"});
+///         add("rho", rho, "of stout").only("kind stout", [this] { return kind == "stout" ? "" : "..."; });
+///       }
+///     };
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runs/value.hpp"
+#include "runs/wording.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+
+class Members;
+
+/// A refusal of what a user gave, by what is wrong with which member.
+class Refusal : public UsageError {
+ public:
+  enum class Kind { unknown, missing, twice, no_value, type, range, word, applies, contradicts };
+  Refusal(Kind what, std::string name, int at, const std::string& message)
+      : UsageError(message), kind(what), member(std::move(name)), line(at) {}
+
+  Kind kind;
+  std::string member;  ///< its name, `max_iterations`
+  int line;            ///< of the file that says it; 0: none
+};
+
+/// What is described: values with their defaults, and which of them were given.
+class Description {
+ public:
+  Description() = default;
+  Description(const Description&) = delete;  // those that consist of others hold on to these
+  Description& operator=(const Description&) = delete;
+  virtual ~Description() = default;
+  /// Adds its members, in the order of help.
+  virtual void list(Members& members) = 0;
+  /// Looks at values together, once all are there. \throws UsageError they contradict each other.
+  virtual void check() {}
+
+  bool given(std::string_view member) const { return given_.contains(member); }
+  /// As messages call a member.
+  std::string called(std::string_view member) const { return wording.name(member); }
+  std::string called(std::string_view member, std::string_view value) const { return wording.with(member, value); }
+  /// \throws Refusal a member was given that contradicts others; the message is its name and `why`.
+  void refuse_given(std::initializer_list<std::string_view> members, const std::string& why) const;
+  /// Takes a member as given: its default does not hold.
+  void mark_given(std::string_view member) { given_.emplace(member); }
+
+  Wording wording;
+
+ private:
+  std::set<std::string, std::less<>> given_;
+};
+
+/// A member of a description.
+class Member {
+ public:
+  /// A text for each name, of members that are not known when this is compiled: parameters of actions.
+  struct Text {
+    std::map<std::string, std::string, std::less<>>* all;
+    bool is_list;  ///< several numbers, or one
+  };
+  using Target = std::variant<bool*, int*, long long*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
+                              std::vector<std::string>*, Text>;
+
+  Member(Description& owner, std::string name, Target target, std::string help);
+
+  // --- what it is, each said where it is listed ---
+  Member& required(bool is = true);
+  /// Of commands: a word by its place, without a name.
+  Member& positional();
+  /// Numbers between two bounds, which are allowed.
+  Member& range(double lower, double upper);
+  /// Numbers above a bound, which is not allowed.
+  Member& above(double lower);
+  /// Numbers above one bound and below another, which are not allowed.
+  Member& within(double lower, double upper);
+  Member& among(std::vector<std::string> words);
+  Member& among(std::initializer_list<int> numbers);
+  /// Looks at each value as text; what it throws is a refusal of this member.
+  Member& parsed(std::function<void(const std::string& text)> check);
+  /// Where it means something, in words for pages, and `why_not`, which is empty there, else the end of a message that
+  /// begins with its name.
+  Member& only(std::string where, std::function<std::string()> why_not);
+  /// The default depends on other things, or there is none: it is not shown.
+  Member& open();
+  /// What pages call its value, in the place of TEXT, FLOAT and the like.
+  Member& type(std::string word);
+  /// For tests and other programs: it stands on no page.
+  Member& hidden();
+  /// Keys of files that older runs did not have: what a file does not say is not part of what must be the same when a
+  /// run goes on.
+  Member& recent();
+  /// Paths start from a folder: that of the file which names them.
+  Member& path();
+
+  // --- reading ---
+  const std::string& name() const { return name_; }
+  const std::string& help() const { return help_; }
+  bool is_required() const { return required_; }
+  bool is_positional() const { return positional_; }
+  bool is_hidden() const { return hidden_; }
+  bool is_recent() const { return recent_; }
+  bool is_path() const { return path_; }
+  bool is_flag() const { return std::holds_alternative<bool*>(target_); }
+  bool is_number() const;
+  /// Whether it may be given again, each time with another value.
+  bool is_repeated() const { return std::holds_alternative<std::vector<std::string>*>(target_); }
+  /// FLOAT, INT, UINT, TEXT, ...
+  std::string type() const;
+  const std::vector<std::string>& words() const { return words_; }
+  const std::string& where() const { return where_; }
+  /// The range in words, empty if there is none.
+  std::string range_text() const;
+  /// The default, as pages show it; empty: it is not shown.
+  std::string shown_default() const { return open_ ? "" : initial_; }
+  /// Its present value as text.
+  std::string text() const;
+  Description& owner() const { return *owner_; }
+  /// Empty where it means something.
+  std::string why_not() const { return why_not_ ? why_not_() : ""; }
+
+  /// \throws Refusal the value is none of its kind, or out of its range.
+  void set(const Value& value, const Wording& wording);
+
+ private:
+  [[noreturn]] void refuse(Refusal::Kind kind, const Value& value, const Wording& wording,
+                           const std::string& message) const;
+  double real(const Value& value, const Wording& wording) const;
+  long long whole(const Value& value, const Wording& wording) const;
+  std::uint64_t natural(const Value& value, const Wording& wording) const;
+  std::string word(const Value& value, const Wording& wording) const;
+  void require_range(double number, const Value& value, const Wording& wording) const;
+  [[noreturn]] void refuse_type(const Value& value, const Wording& wording) const;
+
+  Description* owner_;
+  std::string name_, help_, initial_, type_, where_;
+  Target target_;
+  double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
+  bool bounds_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
+       path_ = false;
+  std::vector<std::string> words_;
+  std::function<void(const std::string&)> check_;
+  std::function<std::string()> why_not_;
+};
+
+/// The members of a description and of those that it consists of.
+class Members {
+ public:
+  /// Adds members of one description.
+  class Adder {
+   public:
+    Adder(Members& members, Description& owner) : members_(members), owner_(owner) {}
+    Member& operator()(std::string name, Member::Target target, std::string help) {
+      return members_.all_.emplace_back(owner_, std::move(name), target, std::move(help));
+    }
+    template <class T>
+    Member& operator()(std::string name, T& member, std::string help) {
+      return (*this)(std::move(name), Member::Target(&member), std::move(help));
+    }
+
+   private:
+    Members& members_;
+    Description& owner_;
+  };
+
+  Adder of(Description& owner) {
+    if (std::find(parts_.begin(), parts_.end(), &owner) == parts_.end()) parts_.push_back(&owner);
+    return {*this, owner};
+  }
+  /// Members that a door has no use for are neither offered nor known.
+  void leave_out(std::initializer_list<std::string_view> names);
+
+  Member* find(std::string_view name);
+  std::vector<std::string> names() const;
+  std::deque<Member>& all() { return all_; }
+  const std::deque<Member>& all() const { return all_; }
+  const std::vector<Description*>& parts() const { return parts_; }
+
+ private:
+  std::deque<Member> all_;
+  std::vector<Description*> parts_;
+};
+
+/// All members of a description.
+Members members_of(Description& description);
+
+/// Gives a description its values, and checks them: what is wrong before what is missing.
+/// \param values by the names of members; keys of a door's own (dashes) are those of members already.
+/// \throws Refusal a name is unknown, a value of another kind, out of range, given twice or missing, or means nothing
+/// beside the others; UsageError as Description::check.
+void fill(Description& description, const Table& values, const Wording& wording);
+/// The same for members that were listed, and those of other descriptions that stand beside them.
+void fill(Members& members, const Table& values, const Wording& wording);
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,102 @@
+#include "runs/earlier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Number of a configuration by its name; -1: it has none of this prefix.
+long long number_of(const std::string& name, const std::string& prefix) {
+  constexpr std::string_view ending = ".ildg";
+  if (!name.starts_with(prefix + "_") || !name.ends_with(ending)) return -1;
+  const char *begin = name.data() + prefix.size() + 1, *end = name.data() + name.size() - ending.size();
+  long long n = -1;
+  const auto [rest, error] = std::from_chars(begin, end, n);
+  // Another name of that number is another file.
+  return error == std::errc() && rest == end && n >= 0 && name == configuration_name(prefix, std::uint64_t(n)) ? n : -1;
+}
+
+}  // namespace
+
+fs::path configuration_name(const std::string& prefix, std::uint64_t number, std::string_view ending) {
+  return fmt::format("{}_{:05}{}", prefix, number, ending);
+}
+
+PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks) {
+  PathLock lock;
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    lock = PathLock(prefix);
+    if (!resumed.empty()) clear_stale_lock(resumed);
+  });
+  return lock;
+}
+
+std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks) {
+  long long last = -1;
+  if (ranks.rank() == 0) {
+    const fs::path path(prefix);
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(path.has_parent_path() ? path.parent_path() : ".", ignored))
+      if (entry.symlink_status(ignored).type() == fs::file_type::regular)
+        last = std::max(last, number_of(entry.path().filename().string(), path.filename().string()));
+  }
+  ranks.broadcast(&last, sizeof(last), 0);
+  if (last < 0) return {};
+  return Checkpoint{configuration_name(prefix, std::uint64_t(last)), std::uint64_t(last)};
+}
+
+std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on) {
+  const std::string text = read_lime_text(file, record);
+  if (text.empty())
+    throw UsageError(
+        goes_on ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose another --out "
+                              "PREFIX, or begin anew with --overwrite",
+                              file, record)
+                : fmt::format("{}: has no record {}; only files written by `quarksmith {}` can be resumed", file,
+                              record, command));
+  return text;
+}
+
+std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how) {
+  if (out.empty())
+    return fmt::format("{} of {} {} were made, and no configuration is kept: that takes --out PREFIX", made.done,
+                       made.end, made.many);
+  if (made.saved == 0) return fmt::format("no {} is kept: the same command begins anew", made.one);
+  return fmt::format("{} has {} of {} {}: {} goes on from there", file, made.saved, made.end, made.many, how);
+}
+
+nlohmann::ordered_json json_in(const fs::path& path, Communicator& ranks) {
+  std::string text;
+  if (ranks.rank() == 0 && fs::is_regular_file(path)) {
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return nlohmann::ordered_json::parse(ranks.broadcast(text), nullptr, false);
+}
+
+std::optional<nlohmann::ordered_json> earlier_json(const fs::path& path, const nlohmann::ordered_json& same,
+                                                   const char* first, const char* list, std::uint64_t done,
+                                                   Communicator& ranks) {
+  if (path.empty()) return {};
+  auto found = json_in(path, ranks);
+  if (!found.is_object() || !found.contains(first) || !found[first].is_number_unsigned() || !found.contains(list) ||
+      !found[list].is_array())
+    return {};
+  const auto begun = found[first].get<std::uint64_t>();
+  if (begun > done || done - begun > found[list].size()) return {};
+  for (const auto& [key, value] : same.items())
+    if (!found.contains(key) || found[key] != value) return {};
+  return found;
+}
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,52 @@
+/// \file
+/// What an earlier part of a run has left, with which the same command line goes on.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "runs/session.hpp"
+
+namespace quarksmith::runs {
+
+/// The name of a configuration of a run, or of what belongs to it: PREFIX_<number>.ildg.
+std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t number,
+                                         std::string_view ending = ".ildg");
+
+/// A configuration of a run, and its number.
+struct Checkpoint {
+  std::filesystem::path path;
+  std::uint64_t number = 0;
+};
+
+/// The names of a run, which are its own from here on, and a lock that an earlier run has left of the file with which
+/// this one begins removed. Ranks do it together: rank 0 has the lock.
+PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks);
+/// The one of that prefix with the largest number, if there is any. Ranks have it together.
+std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks);
+
+/// The record in which a configuration keeps the state of its run. \param command that writes such files.
+/// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.
+std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on);
+
+/// What a run made: in the singular and the plural, how many there are, are in a file, are asked for.
+struct Made {
+  const char *one, *many;
+  std::uint64_t done, saved, end;
+};
+
+/// What there is to go on from, and how. \param out prefix of the run, empty: none. \param file the last configuration.
+/// \param how what goes on from it.
+std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how);
+
+/// A file that may be JSON, as rank 0 sees it; discarded: there is none, or it is something else.
+nlohmann::ordered_json json_in(const std::filesystem::path& path, Communicator& ranks);
+
+/// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
+/// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
+std::optional<nlohmann::ordered_json> earlier_json(const std::filesystem::path& path,
+                                                   const nlohmann::ordered_json& same, const char* first,
+                                                   const char* list, std::uint64_t done, Communicator& ranks);
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,101 @@
+// quarksmith links: fat and long links of a configuration.
+#include <fmt/format.h>
+
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runtime/error.hpp"
+#include "solvers/actions/action_fields.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+constexpr const char* links_record = "quarksmith-links";
+
+struct LinksDescription : Description {
+  std::string action = "hisq", gauge, lattice, fat, longs;
+  double u0 = 1, epsilon = 0, charm = 0;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("gauge", gauge, "configuration: " + gauge_formats() + "; or a generated one, as --gauge of `propagator`")
+        .required()
+        .positional();
+    add("action", action, "asqtad or hisq (default)");
+    add("u0", u0, "tadpole factor of asqtad (default 1)").open();
+    add("epsilon", epsilon, "Naik epsilon of HISQ (default 0)").open();
+    add("charm", charm, "the same by its series in this bare mass").open();
+    add("fat", fat, "file to write: fat links in an ILDG container, 64 bit");
+    add("long", longs, "file to write: long links, Naik's coefficient included");
+    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+  }
+};
+
+/// The epsilon with which a free quark of this bare mass (2m on the diagonal of M) moves at the speed of light at order
+/// p^2: the series of hep-lat/0610092 to (a m)^8; for charm.
+double naik_epsilon(double mass) {
+  const double m2 = mass * mass;
+  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
+}
+
+/// What was made of what, in words for a file.
+nlohmann::ordered_json provenance(LinksDescription& o, const std::string& origin) {
+  nlohmann::ordered_json j = {{"action", o.action}, {"gauge", origin}};
+  if (o.action == "asqtad") j["u0"] = o.u0;
+  if (o.action == "hisq") j["naik_epsilon"] = o.epsilon;
+  j["phases"] = "none: neither staggered phases nor those of boundaries are included";
+  return j;
+}
+
+/// Writes and describes one of the two fields.
+nlohmann::ordered_json put(Session& session, const std::string& path, const std::string& kind, HostGauge links,
+                           const DomainPointer& domain, nlohmann::ordered_json text) {
+  links.phase = {1, 1, 1, 1};
+  const double trace = gauge_averages(links, domain).link_trace;
+  if (!path.empty()) {
+    text["links"] = kind;
+    write_gauge(session.output(path), links, "ildg", 64, {{links_record, text.dump()}});
+  }
+  if (session.ranks().rank() == 0)
+    print(session, "{:<5} links  average Re tr / 3 = {:.12f}{}\n", kind, trace, path.empty() ? "" : ", in " + path);
+  return {{"file", path}, {"link_trace", trace}};
+}
+
+Outcome run(LinksDescription& o, Session& session) {
+  if (o.action != "asqtad" && o.action != "hisq")
+    throw UnknownName(fmt::format("action '{}' has no fat links here; use asqtad or hisq", o.action));
+  if (o.action == "hisq")
+    o.refuse_given({"u0"}, "is the tadpole factor of asqtad: HISQ has none; leave it out");
+  else
+    o.refuse_given({"epsilon", "charm"}, "belongs to HISQ; use " + o.called("action", "hisq"));
+  if (o.given("charm")) {
+    o.refuse_given({"epsilon"}, "is what " + o.called("charm") + " MASS gives; leave one of them out");
+    o.epsilon = naik_epsilon(o.charm);
+  }
+  std::map<std::string, double> given = {{"mass", 1}};  // links do not depend on it
+  given.emplace(o.action == "hisq" ? "naik_epsilon" : "u0", o.action == "hisq" ? o.epsilon : o.u0);
+  const ActionValues values(find_action(o.action), given);
+  session.claim({{"fat", o.fat}, {"long", o.longs}});
+  const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const ActionFields fields(
+      values, {},
+      LinkStore(named.gauge, domain, std::string(full_storage(named.gauge.colours()).name), "degrand_rossi"));
+  nlohmann::ordered_json result = provenance(o, named.origin);
+  const nlohmann::ordered_json text = result;
+  const auto made = [&](int length) { return download(*fields.in_double()[std::size_t(fields.hops(length))]); };
+  result["fat"] = put(session, o.fat, "fat", made(1), domain, text);
+  result["long"] = put(session, o.longs, "long", made(3), domain, text);
+  session.report(result);
+  return {};
+}
+
+}  // namespace
+
+namespace all_commands {
+extern const Command links;
+const Command links = {"links", "Make the fat and long links of improved staggered actions",
+                       Session::computes | Session::shares | Session::reports | Session::replaces,
+                       task<LinksDescription>};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

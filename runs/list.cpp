@@ -1,0 +1,125 @@
+// quarksmith list: what options choose from, as tables.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runs/session.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/krylov/method.hpp"
+#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/source.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string code(const std::string& text) { return "`" + text + "`"; }
+
+std::vector<Row> sources() {
+  std::vector<Row> rows = {{"`--source`", "range", "source"}};
+  for (const SourceKind* kind : listed<SourceKind>())
+    rows.push_back({code(form_of(*kind)), ranges_of(kind->parameters), std::string(kind->contents)});
+  for (const SmearingKind* kind : listed<SmearingKind>())
+    rows.push_back({code(source_form_of(*kind)), ranges_of(kind->parameters), "a point, smeared as a sink"});
+  return rows;
+}
+
+std::vector<Row> sinks() {
+  std::vector<Row> rows = {{"`--sink`", "range", "sink"}, {"`point`", "", "the solution as it is"}};
+  for (const SmearingKind* kind : listed<SmearingKind>())
+    rows.push_back({code(form_of(*kind)), ranges_of(kind->parameters), std::string(kind->formula)});
+  return rows;
+}
+
+std::vector<Row> link_smearings() {
+  std::vector<Row> rows = {{"`--smear-links`", "range", "links"}};
+  for (const LinkSmearingKind* kind : listed<LinkSmearingKind>())
+    rows.push_back({code(form_of(*kind)), ranges_of(kind->parameters), std::string(kind->formula)});
+  return rows;
+}
+
+std::vector<Row> correlators() {
+  std::vector<Row> rows = {{"keys", "quarks", "correlators"}};
+  for (const CorrelatorKind* kind : listed<CorrelatorKind>())
+    rows.push_back({std::string(kind->keys), std::string(kind->quarks), std::string(kind->formula)});
+  return rows;
+}
+
+/// Those that a user may name, with the numbers that some of them take.
+std::vector<Row> solvers() {
+  std::vector<Row> rows = {{"`--solver`", "source", "fields", "applications", "other fields", "for"}};
+  for (const MethodKind* kind : listed<MethodKind>()) {
+    if (!kind->offered) continue;
+    std::string names;
+    for (const std::string_view name : kind->names)
+      if (!name.empty()) names += (names.empty() ? "" : ", ") + code(std::string(name));
+    for (const MethodNumber& n : kind->numbers)
+      if (!n.option.empty()) names += ", " + code(fmt::format("{} {}", n.option, n.letter));
+    rows.push_back({names, std::string(kind->source), std::string(kind->storage), std::string(kind->applications),
+                    std::string(kind->traffic), std::string(kind->use)});
+  }
+  return rows;
+}
+
+std::vector<Row> formats() {
+  std::vector<Row> rows = {{"format", "`--format`", "endings", "bits of a real", "links"}};
+  for (const GaugeFormatInfo& f : known_formats()) {
+    if (f.name.empty()) {
+      rows.push_back({std::string(f.title), "read alone", "", "", ""});
+      continue;
+    }
+    std::string endings(f.endings[0]);
+    if (!f.endings[1].empty()) endings += fmt::format(", {}", f.endings[1]);
+    rows.push_back({std::string(f.title), code(std::string(f.name)), endings,
+                    f.bits == 0 ? "64, 32" : std::to_string(f.bits), f.any_links ? "any" : "SU(3)"});
+  }
+  return rows;
+}
+
+/// Cells as Markdown has them, which docs/ shows.
+std::string line_of(const Row& row) {
+  std::string line = "|";
+  for (const std::string& cell : row) {
+    for (const char c : (cell.empty() ? "" : " ") + cell) line += c == '|' ? std::string("\\|") : std::string(1, c);
+    line += " |";
+  }
+  return line + "\n";
+}
+
+void print_table(const std::vector<Row>& table, Session& session) {
+  print(session, "{}|", line_of(table[0]));
+  for (std::size_t n = 0; n < table[0].size(); ++n) print(session, "---|");
+  print(session, "\n");
+  for (std::size_t n = 1; n < table.size(); ++n) print(session, "{}", line_of(table[n]));
+}
+
+constexpr std::pair<const char*, std::vector<Row> (*)()> tables[] = {
+    {"sources", sources}, {"sinks", sinks},    {"correlators", correlators}, {"link-smearings", link_smearings},
+    {"solvers", solvers}, {"formats", formats}};
+
+struct ListDescription : Description {
+  std::string what;
+
+  void list(Members& members) override {
+    std::vector<std::string> names;
+    for (const auto& [name, table] : tables) names.emplace_back(name);
+    members.of (*this)("what", what, fmt::format("{}", fmt::join(names, ", "))).required().among(names).positional();
+  }
+};
+
+Outcome run(ListDescription& o, Session& session) {
+  for (const auto& [name, table] : tables)
+    if (name == o.what) print_table(table(), session);
+  return {};
+}
+
+}  // namespace
+
+namespace all_commands {
+extern const Command list;
+const Command list = {"list", "List what options choose from: names, ranges, formulas", 0, task<ListDescription>};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

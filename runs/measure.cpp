@@ -1,0 +1,300 @@
+// quarksmith measure: measurements on many configurations, from one file.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runs/earlier.hpp"
+#include "runs/measure_report.hpp"
+#include "runs/measure_run.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+struct MeasureDescription : Description {
+  std::filesystem::path run, out;
+  std::string time_limit;
+  bool dry_run = false;
+
+  /// Where the records of single configurations are until there are all of them.
+  std::filesystem::path records() const { return out.string() + ".records"; }
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("run", run, "RUN.toml: configurations, sources, quarks, propagators, correlators (docs/howto-measure.md)")
+        .required()
+        .positional();
+    add("out", out, "results (HDF5), a group a configuration; an unfinished run is continued");
+    add("dry_run", dry_run, "show what would be made in which order, its solves and its memory, and no more");
+    add("time_limit", time_limit,
+        "stop with the configurations so far written within this time: SECONDS, MM:SS or HH:MM:SS");
+  }
+};
+
+constexpr const char* record_format = "quarksmith measurements 1";
+
+using RunKeys = std::map<std::string, std::string>;
+
+/// What is the same in all files of a run.
+Provenance file_attributes(const RunKeys& keys) {
+  return {
+      {"format", record_format}, {"run", nlohmann::ordered_json(keys).dump()}, {"program_version", QUARKSMITH_VERSION}};
+}
+
+std::string text_attribute(const Provenance& all, const char* key) {
+  const auto found = all.find(key);
+  const auto* text = found == all.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? "" : *text;
+}
+
+/// The first key in which two runs differ, in words.
+std::string first_difference(const std::string& before, const RunKeys& now) {
+  const auto j = nlohmann::json::parse(before, nullptr, false);
+  if (!j.is_object()) return "its run is damaged";
+  RunKeys was;
+  for (const auto& [key, value] : j.items()) was[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  const auto value = [](const RunKeys& keys, const std::string& key) {
+    const auto found = keys.find(key);
+    return found == keys.end() ? std::string("missing") : printable(found->second);
+  };
+  RunKeys both = was;
+  both.insert(now.begin(), now.end());
+  for (const auto& [key, any] : both)
+    if (value(was, key) != value(now, key))
+      return fmt::format("{} was {}, now {}", printable(key), value(was, key), value(now, key));
+  return "";
+}
+
+/// One run of the command.
+class Measurements {
+ public:
+  Measurements(MeasureDescription& o, const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first,
+               Session& session, Stops& stops)
+      : o_(o), session_(session), list_(list), plan_(plan), first_(std::move(first)), stops_(stops) {}
+
+  int operator()() {
+    find_earlier();
+    session_.claim({{"out", o_.out, false, false, of_out_}}, inputs(), of_json());
+    if (done() > 0)
+      session_.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
+    try {
+      measure();
+    } catch (const Stopped&) {  // the configuration at hand is given up
+    }
+    if (done() < static_cast<int>(list_.all.size())) return unfinished();
+    finish();
+    return 0;
+  }
+
+ private:
+  std::string where() const {
+    return of_out_ == Existing::replace && !session_.overwrite ? o_.out.string() : o_.records().string();
+  }
+
+  std::vector<NamedFile> inputs() const {
+    std::vector<NamedFile> all = {{"RUN.toml", o_.run}};
+    for (const Configuration& c : list_.all) all.push_back({"[configurations]", c.gauge});
+    return all;
+  }
+
+  /// Configurations of the list; files may hold others.
+  int done() const {
+    return static_cast<int>(std::count_if(list_.all.begin(), list_.all.end(),
+                                          [&](const Configuration& c) { return done_.contains(c.label()); }));
+  }
+
+  /// JSON of this very run is replaced, also where it was being written when that was killed.
+  Existing of_json() const {
+    const auto found = json_in(session_.json, session_.ranks());
+    const bool own =
+        found.is_object() && found.value("run", nlohmann::ordered_json()) == nlohmann::ordered_json(plan_.keys);
+    return own ? Existing::replace : done_.empty() ? Existing::refuse : Existing::resume;
+  }
+
+  /// Takes the records that are in a file of this run. \throws UsageError it is of another one.
+  void take(const std::filesystem::path& path) {
+    const RecordReader found(path);
+    if (text_attribute(found.attributes(), "format") != record_format)
+      throw UsageError(fmt::format("{}: is no file of `quarksmith measure`; choose another --out", path.string()));
+    const std::string other = first_difference(text_attribute(found.attributes(), "run"), plan_.keys);
+    if (!other.empty())
+      throw UsageError(
+          fmt::format("{}: was written by another run than {}: {}; choose another --out, or begin anew "
+                      "with --overwrite",
+                      path.string(), o_.run.string(), other));
+    done_.insert(found.names().begin(), found.names().end());
+  }
+
+  /// What an earlier part of this run has left: rank 0 looks.
+  void find_earlier() {
+    if (session_.overwrite) {
+      of_out_ = Existing::replace;
+      return;
+    }
+    std::string labels;
+    bool finished = false;
+    session_.ranks().together([&] {
+      if (session_.ranks().rank() != 0) return;
+      finished = std::filesystem::exists(o_.out);
+      if (finished) take(o_.out);
+      if (std::filesystem::is_directory(o_.records()))
+        for (const auto& entry : std::filesystem::directory_iterator(o_.records())) {
+          if (entry.path().extension() != ".h5" || done_.contains(entry.path().stem().string())) continue;
+          try {
+            take(entry.path());
+          } catch (const UsageError&) {
+            throw;
+          } catch (const Error& e) {
+            session_.warn(fmt::format("{}; it is measured again", e.what()));
+          }
+        }
+      labels = fmt::format("{}", fmt::join(done_, " "));
+    });
+    labels = session_.ranks().broadcast(labels);
+    done_.clear();
+    for (const std::string& label : split(labels, ' '))
+      if (!label.empty()) done_.insert(label);
+    if (!done_.empty()) of_out_ = Existing::resume;
+    if (session_.ranks().largest(finished) != 0) of_out_ = Existing::replace;
+  }
+
+  NamedGauge gauge_of(const Configuration& c) {
+    NamedGauge named = &c == &list_.all[0] && first_ ? std::move(*first_) : open_configuration(c, list_, session_);
+    first_.reset();
+    return named;
+  }
+
+  void measure() {
+    Progress progress("measure", static_cast<double>(list_.all.size()), session_);
+    double longest = 0, done = 0;
+    for (const Configuration& c : list_.all) {
+      if (!done_.contains(c.label())) {
+        if (stops_.due(longest)) throw Stopped{};
+        const double begun = now();
+        NamedGauge named = gauge_of(c);
+        const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
+        MeasureRun run(plan_, c, std::move(named), session_, stops_, [&](double part, const std::string& note) {
+          progress.show(done + (solves > 0 ? part / solves : 0), fmt::format("configuration {} {}", c.number, note));
+        });
+        keep(c, run());
+        session_.info(run.spent());
+        longest = std::max(longest, now() - begun);
+      }
+      progress.show(++done);
+    }
+  }
+
+  /// Writes a record at once or not at all.
+  void keep(const Configuration& c, const Record& record) {
+    session_.ranks().together([&] {
+      if (session_.ranks().rank() == 0) std::filesystem::create_directories(o_.records());
+    });
+    RecordFile file(file_attributes(plan_.keys));
+    file.add(record);
+    Output output(o_.records() / (c.label() + ".h5"), Existing::replace, session_.ranks());
+    write_text(output, std::move(file).bytes());
+    done_.insert(c.label());
+    session_.say_at_end(kept());
+  }
+
+  std::string kept() const {
+    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
+                       list_.all.size(), where());
+  }
+
+  int unfinished() {
+    stops_.end();
+    session_.warn(fmt::format("--time-limit: {}", kept()));
+    return 0;
+  }
+
+  /// Joins the records into one file, in the order of their numbers, then removes them.
+  void finish() {
+    std::map<std::string, std::filesystem::path> where;
+    nlohmann::ordered_json json = json_head(plan_);
+    session_.ranks().together([&] {
+      if (session_.ranks().rank() != 0) return;
+      for (const std::string& label : done_) where[label] = o_.records() / (label + ".h5");
+      if (std::filesystem::exists(o_.out) && !session_.overwrite) {
+        const RecordReader earlier(o_.out);
+        for (const std::string& label : earlier.names()) where[label] = o_.out;
+      }
+      if (!session_.reports_wanted()) return;
+      std::filesystem::path opened;
+      std::optional<RecordReader> from;
+      for (const auto& [label, file] : where) {
+        if (file != opened) from.emplace(opened = file);
+        json["configurations"].push_back(json_of(from->read(label)));
+      }
+    });
+    join_records(session_.output(o_.out), file_attributes(plan_.keys), where);
+    session_.info(fmt::format("wrote {}", o_.out.string()));
+    session_.say_at_end(fmt::format("{} is finished", o_.out.string()));
+    session_.report(json);
+    if (session_.ranks().rank() == 0) remove_records();
+  }
+
+  /// The records that are in the joined file now; what else is in the folder stays.
+  void remove_records() const {
+    std::error_code ignored;
+    for (const std::string& label : done_) {
+      clear_stale_lock(o_.records() / (label + ".h5"));
+      for (const char* ending : {".h5", ".h5.part"}) std::filesystem::remove(o_.records() / (label + ending), ignored);
+    }
+    std::filesystem::remove(o_.records(), ignored);
+  }
+
+  MeasureDescription& o_;
+  Session& session_;
+  const ConfigurationList& list_;
+  const MeasurePlan& plan_;
+  std::optional<NamedGauge> first_;
+  Stops& stops_;
+  std::set<std::string> done_;  ///< labels
+  Existing of_out_ = Existing::refuse;
+};
+
+void show_graph(const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first, Session& session,
+                Stops& stops) {
+  const Lattice lattice = first.gauge.lattice;
+  MeasureRun run(plan, list.all[0], std::move(first), session, stops, {});
+  std::vector<double> seconds;
+  for (int n = 0; n < static_cast<int>(plan.quarks.size()); ++n) seconds.push_back(run.seconds_per_iteration(n));
+  if (session.ranks().rank() == 0) print_graph(plan, list, lattice, seconds, session);
+  session.report(graph_json(plan, list, lattice, seconds));
+}
+
+Outcome run(MeasureDescription& o, Session& session) {
+  if (o.out.empty() && !o.dry_run) throw UsageError("measure needs --out FILE.h5, or --dry-run");
+  if (o.dry_run && !o.out.empty())
+    throw UsageError("--out belongs to measurements, which --dry-run does not make; leave it out");
+  if (o.dry_run && !o.time_limit.empty())
+    throw UsageError("--time-limit belongs to measurements, which --dry-run does not make; leave it out");
+  if (o.dry_run) session.claim({}, {{"RUN.toml", o.run}});
+  const Table tree = read_toml(o.run);
+  TableReader file(tree, o.run.string(), "run");
+  const ConfigurationList list = read_configurations(file, o.run.parent_path(), session);
+  Stops stops(o.time_limit, solve_patience, session);
+  NamedGauge first = open_configuration(list.all[0], list, session);
+  const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice, session);
+  if (o.dry_run)
+    show_graph(list, plan, std::move(first), session, stops);
+  else
+    Measurements(o, list, plan, std::move(first), session, stops)();
+  return {};
+}
+
+}  // namespace
+
+namespace all_commands {
+extern const Command measure;
+const Command measure = {"measure", "Measure on many configurations what one file says",
+                         Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+                         task<MeasureDescription>};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

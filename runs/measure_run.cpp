@@ -1,0 +1,364 @@
+#include "runs/measure_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runs/contraction.hpp"
+#include "runs/earlier.hpp"
+#include "runs/measure_fixing.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "solvers/measure/sequential.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+constexpr int columns_of_dirac = 12;  ///< of staggered quarks there are three
+constexpr std::array<Complex64, directions> no_phases = {1, 1, 1, 1};
+
+std::vector<long long> flat(const std::vector<Coordinates>& all) {
+  std::vector<long long> numbers;
+  for (const Coordinates& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
+  return numbers;
+}
+
+std::vector<long long> flat(const std::vector<Momentum>& all) {
+  std::vector<long long> numbers;
+  for (const Momentum& p : all) numbers.insert(numbers.end(), p.begin(), p.end());
+  return numbers;
+}
+
+}  // namespace
+
+/// A quark on this configuration.
+struct MeasureRun::Quark {
+  SolveSettings settings;
+  ChoiceNames choice_names;
+  std::unique_ptr<Solver> solver;
+  int width = 1;
+};
+
+MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, Session& session,
+                       Stops& stops, std::function<void(double, const std::string&)> progress)
+    : plan_(plan),
+      configuration_(configuration),
+      named_(std::move(named)),
+      session_(session),
+      stops_(stops),
+      progress_(std::move(progress)),
+      domain_(session.open_domain(named_.gauge.lattice, plan.reach)),
+      links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, session)),
+      quarks_(plan.quarks.size()),
+      propagators_(plan.nodes.size()) {
+  for (const MeasureSource& s : plan_.sources)
+    positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
+  solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
+}
+MeasureRun::~MeasureRun() = default;
+
+std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
+  if (q.smear_links.empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
+  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
+}
+
+std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
+  if (!q.deflated()) return nullptr;
+  DeflationDescription here;
+  here.text = q.solves->deflation.text;
+  here.member = q.solves->deflation.member;
+  here.wording = q.solves->deflation.wording;
+  if (here.text.find_first_not_of("0123456789") != std::string::npos)
+    here.text = configuration_name(here.text, static_cast<std::uint64_t>(configuration_.number), ".h5").string();
+  here.check();
+  return here.make({q.action, provenance_of(q.action, {}, session_), {}, ""}, named_.gauge, domain_, settings,
+                   q.solves->solve.even_odd, session_, [this] { stops_.look(); });
+}
+
+MeasureRun::Quark& MeasureRun::quark(int n) {
+  if (quarks_[n]) return *quarks_[n];
+  const MeasureQuark& q = plan_.quarks[n];
+  auto made = std::make_unique<Quark>();
+  made->settings = q.solves->solve.settings(named_.gauge, q.action, session_);
+  made->choice_names = q.solves->solve.choice_names();
+  made->settings.options.observer = [this](int, double) { stops_.look(); };
+  made->settings.deflation = deflation_of(q, made->settings);
+  for (const PropagatorNode& node : plan_.nodes)
+    if (node.quark == n && node.of < 0) made->settings.sources += 3 * q.action.spins() * plan_.positions();
+  made->solver = make_solver(q, made->settings);
+  tell(made->solver->link_deviation(), made->settings, session_);
+  made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), session_);
+  quarks_[n] = std::move(made);
+  return *quarks_[n];
+}
+
+std::optional<Propagator> MeasureRun::sequential_source(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (!n.sequential) return {};
+  std::vector<const Propagator*> inputs;
+  for (const int input : n.sequential->inputs) inputs.push_back(propagators_[input].get());
+  const Coordinates& origin = positions_[n.source][position];
+  const int time = (origin[3] + n.sequential->separation) % named_.gauge.lattice.global_extent(3);
+  SinkSource made = n.sequential->make(inputs, {time, n.sequential->momentum, origin});
+  at_sink_[node].push_back(made.two_point);
+  if (n.sink) smear(n.sink, links_->for_quarks(n.links), made.source.field());
+  return std::move(made.source);
+}
+
+SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis,
+                                const std::optional<Propagator>& sequential) {
+  const PropagatorNode& n = plan_.nodes[node];
+  const MeasureSource& s = plan_.sources[n.source];
+  const Coordinates& origin = positions_[n.source][position];
+  const SourceSettings settings = s.at(origin, named_.gauge.lattice, configuration_.number);
+  SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
+  if (sequential) {
+    sequential->give(first, b, basis);
+    return b;
+  }
+  SourcePhase phase;
+  if (s.momentum != Momentum{})
+    phase = [&](const Coordinates& x) { return phase_at(named_.gauge.lattice, x, s.momentum, origin); };
+  for (int i = 0; i < count; ++i) set_source(settings, (first + i) / 3, (first + i) % 3, b, basis, i, phase);
+  if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
+  return b;
+}
+
+void MeasureRun::require_converged(const std::vector<SolveReport>& reports, const Quark& q,
+                                   const std::function<std::string(int)>& title) const {
+  tell_events(reports, title, session_);
+  for (int i = 0; i < static_cast<int>(reports.size()); ++i)
+    if (const SolveReport& r = reports[i]; !r.converged)
+      throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(i),
+                              r.residual, r.iterations, q.settings.options.tolerance,
+                              remedy_of(q.settings, r, q.choice_names)));
+}
+
+std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, int first, SpinorField& x,
+                                                   const SpinorField& b) {
+  Quark& q = quark(plan_.nodes[together[0]].quark);
+  if (together.size() == 1) {
+    const auto kept = on_slices_.find(together[0]);
+    if (kept == on_slices_.end()) return q.solver->solve_sources(x, b);
+    return q.solver->solve_sources(x, b, [&](const SpinorField& vectors) {
+      kept->second.take(first, q.solver->dirac(), vectors, q.solver->basis());
+    });
+  }
+  auto& solver = of_masses_[together];
+  if (!solver) {
+    std::vector<double> masses;
+    for (const int n : together) masses.push_back(plan_.quarks[plan_.nodes[n].quark].action.values()["mass"]);
+    const Action& action = plan_.quarks[plan_.nodes[together[0]].quark].action;
+    solver = std::make_unique<MassSolver>(action, masses, named_.gauge, domain_, q.settings);
+  }
+  return solver->solve(x, b);
+}
+
+void MeasureRun::solve(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  const std::vector<int> together = plan_.solved_with(node);
+  Quark& q = quark(plan_.nodes[together[0]].quark);
+  const BasisInfo& basis = q.solver->basis();
+  const int columns = plan_.columns(n), spins = columns / 3, masses = static_cast<int>(together.size());
+  const int width = masses > 1 ? 1 : q.width;
+  const std::optional<Propagator> sequential = sequential_source(node, position);
+  for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
+  if (n.on_slices) on_slices_.try_emplace(node, domain_, plan_.quarks[n.quark].action.slices());
+  for (int first = 0; first < columns; first += width) {
+    const int count = std::min(width, columns - first);
+    progress_(made_ + masses * first, n.name);
+    const SpinorField b = sources(node, position, first, count, basis, sequential);
+    SpinorField x(domain_, find_precision("double"), Subset::full, count * masses, spins);
+    const std::vector<SolveReport> reports = solve_columns(together, first, x, b);
+    const auto node_of = [&](int i) { return together[i / count]; };
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number,
+                         plan_.nodes[node_of(i)].name, (first + i % count) / 3, (first + i % count) % 3);
+    };
+    require_converged(reports, q, title);
+    for (int i = 0; i < count * masses; ++i) {
+      const long long column = (position * plan_.nodes.size() + node_of(i)) * columns_of_dirac + first + i % count;
+      solves_[2 * column] = reports[i].iterations;
+      solves_[2 * column + 1] = reports[i].residual;
+    }
+    for (int k = 0; k < masses; ++k) propagators_[together[k]]->take(first, x.columns(k * count, count), basis);
+  }
+  made_ += masses * columns;
+}
+
+void MeasureRun::make(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (propagators_[node]) return;  // by the solve for another mass
+  if (n.of < 0) return solve(node, position);
+  auto propagator = std::make_unique<Propagator>(domain_);
+  propagator->field().copy_from(propagators_[n.of]->field());
+  smear(n.sink, links_->for_quarks(n.links), propagator->field());
+  propagators_[node] = std::move(propagator);
+}
+
+void MeasureRun::contract(int correlator, int position, RecordArray& to) {
+  const MeasureCorrelator& c = plan_.correlators[correlator];
+  std::vector<const Propagator*> inputs;
+  for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
+  const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
+  const auto ahead = [&](bool phase) {
+    return [this, &c, phase](const Propagator& s, int mu) {
+      const MeasureQuark& q = plan_.quarks[c.ahead];
+      const auto& boundary = phase ? q.action.setting().boundary : no_phases;
+      return ahead_of(s, mu, links_->whole(q.smear_links), boundary);
+    };
+  };
+  const auto on_slices = on_slices_.find(c.propagators[0]);
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin},
+                                        ahead(true),
+                                        ahead(false),
+                                        on_slices == on_slices_.end() ? nullptr : &on_slices->second});
+  const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
+  std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
+}
+
+LoopSum MeasureRun::loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number) {
+  const Lattice& lattice = named_.gauge.lattice;
+  Quark& q = quark(loop.quark);
+  const BasisInfo& basis = q.solver->basis();
+  const std::uint64_t seed = noise_seed(loop.seed, configuration_.number);
+  const HostSpinor noise = independent_noise(lattice, seed, static_cast<std::uint64_t>(number), loop.order);
+  const long long parts = loop.dilution.parts(lattice);
+  LoopSum sum(phases);
+  for (long long first = 0; first < parts; first += q.width) {
+    const int count = static_cast<int>(std::min<long long>(q.width, parts - first));
+    SpinorField b(domain_, find_precision("double"), Subset::full, count);
+    SpinorField solution = b.like();
+    for (int i = 0; i < count; ++i) upload(loop.dilution.part(noise, first + i), b, basis, i);
+    progress_(made_, fmt::format("noise {}", number));
+    const std::vector<SolveReport> reports = q.solver->solve_sources(solution, b);
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: noise {} part {}", configuration_.number, number, first + i);
+    };
+    require_converged(reports, q, title);
+    SpinorField eta = b.like(), x = b.like();
+    to_propagator_basis(b, eta, basis);
+    to_propagator_basis(solution, x, basis);
+    sum.add(eta, x);
+    made_ += count;
+  }
+  return sum;
+}
+
+void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
+  auto& numbers = std::get<std::vector<Complex64>>(to.numbers);
+  for (int n = 0; n < c.loop->count; ++n) {
+    const auto sums = loop_of(*c.loop, {c.momenta.all(), {}}, n).sums(c.loop->gammas);
+    const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), 0);
+    std::copy(means.begin(), means.end(), numbers.begin() + n * static_cast<long long>(means.size()));
+  }
+}
+
+Record MeasureRun::begun() {
+  const std::string digest = gauge_digest(named_.gauge, session_);
+  const auto& extent = named_.gauge.lattice.global_extent();
+  Record record{configuration_.label(),
+                {{"number", configuration_.number},
+                 {"gauge", named_.origin},
+                 {"gauge_digest", digest},
+                 {"lattice", std::vector<long long>(extent.begin(), extent.end())},
+                 {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
+                {}};
+  std::vector<RecordArray> of_links;
+  if (plan_.fixing) of_links.push_back(fix_gauge(plan_, configuration_, digest, named_, domain_, session_));
+  const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); },
+                              [this] { stops_.look(); }};
+  for (const MeasureObservable& o : plan_.observables) {
+    RecordArray& array = of_links.emplace_back(o.measure(place));
+    array.name = o.name;
+    array.attributes["kind"] = o.kind;
+  }
+  for (const MeasureCorrelator& c : plan_.correlators) {
+    const int rows = c.loop ? c.loop->count : plan_.positions();
+    const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(rows), c.momenta.names.size(),
+                                             c.structures.size(), static_cast<std::uint64_t>(extent[3])};
+    std::vector<std::string> quarks;
+    for (const int node : c.propagators) quarks.push_back(plan_.nodes[node].name);
+    record.arrays.push_back({c.name,
+                             size,
+                             std::vector<Complex64>(size[0] * size[1] * size[2] * size[3]),
+                             {{"kind", c.kind},
+                              {"axes", c.loop ? "noise momentum structure t" : "position momentum structure t"},
+                              {"propagators", fmt::format("{}", fmt::join(quarks, " "))},
+                              {"structures", fmt::format("{}", fmt::join(c.structures, " "))},
+                              {"momenta", flat(c.momenta.names)},
+                              {"positions", c.loop ? std::vector<long long>{0, 0, 0, 0}
+                                                   : flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
+  }
+  std::move(of_links.begin(), of_links.end(), std::back_inserter(record.arrays));
+  return record;
+}
+
+double MeasureRun::seconds_per_iteration(int n) {
+  constexpr int few = 12;
+  const MeasureQuark& q = plan_.quarks[n];
+  SolveSettings settings = q.solves->solve.settings(named_.gauge, q.action, session_);
+  settings.options.max_iterations = few;
+  const std::unique_ptr<Solver> solver = make_solver(q, settings);
+  const int width = columns_at_once(*solver, q.action, 3 * q.action.spins(), session_);
+  SpinorField b(domain_, find_precision("double"), Subset::full, width, q.action.spins()), x = b.like();
+  const HostSpinor noise = independent_noise(named_.gauge.lattice, 1, 0, 4);
+  for (int i = 0; i < width; ++i) upload(noise, b, solver->basis(), i);
+  double seconds = 0, iterations = 0;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first takes work space, and what is made when it is asked for
+    seconds = iterations = 0;
+    for (const SolveReport& r : solver->solve_sources(x, b)) {
+      seconds += r.seconds;
+      iterations += r.iterations;
+    }
+  }
+  return session_.ranks().largest(seconds / std::max(iterations, 1.0));
+}
+
+std::string MeasureRun::spent() const {
+  return fmt::format("configuration {}: propagators {:.3g} s, smeared sinks {:.3g} s, correlators {:.3g} s",
+                     configuration_.number, solving_, smearing_, contracting_);
+}
+
+Record MeasureRun::operator()() {
+  Record record = begun();
+  const int nodes = static_cast<int>(plan_.nodes.size());
+  const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice));
+  for (int position = 0; position < plan_.positions(); ++position)
+    for (const GraphStep& step : steps) {
+      stops_.look();
+      const double begun = now();
+      if (step.node < nodes) {
+        make(step.node, position);
+        (plan_.nodes[step.node].of < 0 ? solving_ : smearing_) += now() - begun;
+      } else {
+        const MeasureCorrelator& c = plan_.correlators[step.node - nodes];
+        if (!c.loop)
+          contract(step.node - nodes, position, record.arrays[step.node - nodes]);
+        else if (position == 0)
+          measure_loop(c, record.arrays[step.node - nodes]);
+        (c.loop ? solving_ : contracting_) += now() - begun;
+      }
+      for (const int n : step.freed)
+        if (n < nodes) {
+          propagators_[n].reset();
+          on_slices_.erase(n);
+        }
+    }
+  for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
+    if (const int node = plan_.correlators[n].sequential; node >= 0)
+      record.arrays[n].attributes["two_point_at_sink"] = at_sink_[node];
+  if (nodes == 0) return record;
+  std::vector<std::string> names;
+  for (const PropagatorNode& n : plan_.nodes) names.push_back(n.name);
+  record.arrays.push_back({"solves",
+                           {static_cast<std::uint64_t>(plan_.positions()), plan_.nodes.size(), columns_of_dirac, 2},
+                           solves_,
+                           {{"axes", "position propagator column (iterations, residual)"},
+                            {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
+  return record;
+}
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,108 @@
+// The files that a command will write: checked and taken before its work.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "runs/session.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+/// However they are written: through links, `..`, or two names of one file.
+bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  const auto place = [&](const auto& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored);
+  };
+  return place(a) == place(b);
+}
+
+/// \throws UsageError two outputs are the same file, or one is an input: the later would replace the earlier.
+void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& out = outputs[i];
+    if (out.path.empty()) continue;
+    for (std::size_t k = 0; k < i; ++k)
+      if (!outputs[k].path.empty() && same(out.path, outputs[k].path))
+        throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", outputs[k].said, out.said,
+                                     out.path.string()));
+    for (const NamedFile& in : inputs)
+      if (!in.path.empty() && std::filesystem::exists(in.path) && same(out.path, in.path))
+        throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out.said,
+                                     in.path.string(), in.said));
+  }
+}
+
+std::set<std::string> configuration_endings() {
+  std::set<std::string> all;
+  for (const GaugeFormatInfo& f : writable_formats()) all.insert(f.endings.begin(), f.endings.end());
+  all.erase("");
+  return all;
+}
+
+/// \throws UsageError the ending of a file for one kind of content is that of another.
+void check_ending(const NamedFile& file) {
+  static const std::map<std::string, std::set<std::string>> kinds = {{"JSON", {".json"}},
+                                                                     {"CSV", {".csv"}},
+                                                                     {"a propagator (HDF5)", {".h5", ".hdf5"}},
+                                                                     {"a configuration", configuration_endings()},
+                                                                     {"a plot", {".png", ".pdf", ".svg"}},
+                                                                     {"a parameter file", {".toml", ".py"}}};
+  static const std::map<std::string_view, std::set<std::string>> written = {{"json", {"JSON"}},
+                                                                            {"correlators", {"JSON", "CSV"}},
+                                                                            {"csv", {"CSV"}},
+                                                                            {"history", {"CSV"}},
+                                                                            {"propagator", {"a propagator (HDF5)"}}};
+  const auto found = written.find(file.locks_itself ? "propagator" : std::string_view(file.member));
+  if (found == written.end()) return;
+  const std::set<std::string>& own = found->second;
+  for (const auto& [kind, endings] : kinds)
+    if (endings.contains(file.path.extension().string()) && !own.contains(kind))
+      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name", file.said,
+                                   file.path.string(), kind, fmt::join(own, " or ")));
+}
+
+}  // namespace
+
+void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> inputs, Existing of_json) {
+  std::vector<NamedFile> all = files;
+  all.push_back({"json", json, false,
+                 of_json == Existing::refuse &&
+                     std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }),
+                 of_json});
+  const auto name = [this](NamedFile& file) {  // arguments by their place are written in capitals
+    file.said = std::isupper(static_cast<unsigned char>(file.member[0])) ? file.member : called(file.member);
+  };
+  std::ranges::for_each(all, name);
+  std::ranges::for_each(inputs, name);
+  std::string names;
+  bool any = false;
+  for (const NamedFile& file : all) {
+    names += (names.empty() ? "" : ", ") + file.said;
+    any = any || !file.path.empty();
+  }
+  if (overwrite && !any)
+    throw UsageError(
+        fmt::format("{} belongs to a run that writes a file ({}); leave it out", called("overwrite"), names));
+  require_distinct(all, inputs);
+  for (const NamedFile& file : all) check_ending(file);
+  for (const NamedFile& file : all)
+    if (!file.path.empty() && !file.locks_itself) {
+      const Existing found = overwrite ? existing() : file.made_again ? Existing::same : file.existing;
+      outputs_.emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
+                       std::forward_as_tuple(file.path, found, ranks()));
+    }
+}
+
+Output& Session::output(const std::filesystem::path& path) {
+  const auto found = outputs_.find(path);
+  if (found == outputs_.end()) throw Error(fmt::format("{}: was not claimed before the work", path.string()));
+  return found->second;
+}
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,353 @@
+// quarksmith propagator: sources -> solve -> propagator and correlators.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "runs/session.hpp"
+#include "runs/contraction.hpp"
+#include "runs/stops.hpp"
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runs/propagator.hpp"
+#include "runtime/error.hpp"
+#include "runtime/text.hpp"
+#include "solvers/actions/mass_solver.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/measure/source.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+/// One run of the command. Column n = 3 a + colour is of spin a, or of one colour vector a site of mass number a: the
+/// columns of all masses are of one solve.
+class PropagatorRun {
+ public:
+  PropagatorRun(const PropagatorDescription& o, Session& session, Stops& stops)
+      : o_(o),
+        session_(session),
+        stops_(stops),
+        named_(open_gauge(o.action.gauge, o.action.lattice, session_)),
+        choice_(o.action.choose(named_.gauge, session_)),
+        settings_(o.solve.settings(named_.gauge, choice_.action, session_)),
+        source_(source_of(o.source, lattice())),
+        sink_(sink_of(o.sink)),
+        domain_(session_.open_domain(lattice(), choice_.action.reach())),
+        plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
+        header_(propagator_header(o, named_, choice_, settings_, plaquette_, session_)),
+        columns_(domain_, spinors() ? std::vector<double>() : choice_.masses) {
+    if (masses().size() > 1) {
+      constexpr const char* why =
+          "is no choice with several masses, which are solved for from one Krylov space; leave it out";
+      o.refuse_given({"batch"}, why);
+      o.solve.refuse_given({"even_odd", "solver"}, why);
+      o.deflate.refuse_given({"deflate"}, why);
+    }
+    if (source_.smearing && !spinors())
+      throw UsageError(fmt::format("{} {}: smearing is for Dirac spinors; with {} use {}", o.called("source"), o.source,
+                                   o.called("action", o.action.action), source_forms(1)));
+    if (!o.smear_links.empty())
+      smeared_ =
+          std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
+    require_same_unfinished(header_, session_);
+    store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || session_.reports_wanted(), session_);
+    if (source_.smearing || sink_)
+      smearing_links_ = std::make_shared<LinkField>(
+          upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
+  }
+
+  Outcome operator()() {
+    say();
+    try {
+      make_columns();
+    } catch (const Stopped&) {  // the solve at hand is given up
+      return stop();
+    }
+    nlohmann::ordered_json result = columns_.result(contraction());
+    const std::optional<Saving> saving = saving_of(reports_);
+    if (saving) result["saving"] = json_of(*saving);
+    if (store_.file) {
+      store_.file->finish();
+      session_.info(fmt::format("wrote {}", o_.out.string()));
+      session_.say_at_end(fmt::format("{} is finished", o_.out.string()));
+    }
+    // If the run is killed here, the same command line makes them of the finished file.
+    write_correlators(o_.correlators, result, session_);
+    session_.report(result);
+    print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
+    if (saving) print(session_, "{}\n", text_of(*saving));
+    Outcome left;
+    if (session_.in_memory) left.quark = columns_.release();
+    return left;
+  }
+
+ private:
+  const Lattice& lattice() const { return named_.gauge.lattice; }
+  bool spinors() const { return choice_.action.spins() == 4; }
+  const std::vector<double>& masses() const { return choice_.masses; }
+  const BasisInfo& basis() const { return solver_ ? solver_->basis() : find_basis("degrand_rossi"); }
+  Contraction contraction() const {
+    return contraction_of(header_, plaquette_, source_.time(), choice_.action.setting().boundary[3],
+                          spinors() ? o_.sink : "");
+  }
+
+  /// Takes the columns that there are, and solves for the others. \throws Stopped
+  void make_columns() {
+    const int sources = 3 * (spinors() ? 4 : 1);
+    Progress progress("propagator", sources, session_);
+    std::vector<int> left;
+    for (int n = 0; n < sources; ++n) {
+      stops_.look();
+      if (!keep(n)) left.push_back(n);
+    }
+    double longest = 0;
+    for (std::size_t first = 0; first < left.size();) {
+      if (!solver_ && !many_) {
+        make_solver(progress, left.size());
+        progress.begin(static_cast<double>(sources - left.size()));
+      }
+      if (stops_.due(longest)) throw Stopped{};
+      const double begun = now();
+      const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
+      solve({left.begin() + first, left.begin() + first + count});
+      first += count;
+      longest = std::max(longest, now() - begun);
+      say();
+      progress.show(static_cast<double>(sources - left.size() + first));
+    }
+  }
+
+  /// The end before there are all columns.
+  Outcome stop() {
+    session_.report(columns_.unfinished(contraction()));
+    if (!columns_.solves().empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
+    stops_.end();
+    if (!solved_ || !store_.file)
+      throw Error(fmt::format("--time-limit {}: {}{}; give more time", o_.time_limit,
+                              solved_ ? "" : "no column was solved in this time; ", kept()));
+    session_.warn("--time-limit: " + kept());
+    return {};
+  }
+
+  /// The columns of a source: one, or one for each mass.
+  std::vector<int> columns_of(int source) const {
+    std::vector<int> all = {source};
+    if (!spinors())
+      for (int k = 1; k < static_cast<int>(masses().size()); ++k) all.push_back(3 * k + source);
+    return all;
+  }
+  std::string title(int n) const {
+    return spinors() ? fmt::format("spin {} colour {}", n / 3, n % 3)
+                     : fmt::format("colour {} mass {}", n % 3, masses()[std::size_t(n) / 3]);
+  }
+
+  /// What there is to go on from, and how.
+  std::string kept() const {
+    if (store_.finished)
+      return fmt::format("{} is finished: the same command line makes correlators of it", o_.out.string());
+    if (!store_.file) return "no column is kept: that takes --out FILE.h5";
+    int columns = 0;
+    for (int n = 0; n < header_.form.columns(); ++n) columns += store_.file->has(n / 3, n % 3);
+    return fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there", columns,
+                       header_.form.columns(), o_.out.string());
+  }
+  void say() const { session_.say_at_end(kept()); }
+
+  /// Takes a source's columns from the file, if all of them are there and whole.
+  bool keep(int source) {
+    if (!store_.file && !store_.finished) return false;
+    const std::vector<int> all = columns_of(source);
+    if (store_.file && std::none_of(all.begin(), all.end(), [&](int n) { return store_.file->touched(n / 3, n % 3); }))
+      return false;
+    HostSpinor solution(lattice());
+    for (const int n : all) {
+      if (store_.finished) {
+        read_sound(*store_.finished, o_.out, n, solution);
+      } else if (!store_.file->has(n / 3, n % 3) || !store_.file->read(n / 3, n % 3, solution)) {
+        if (store_.file->touched(n / 3, n % 3))
+          session_.warn(fmt::format("{}: damaged in {}.part: solved again", title(n), o_.out.string()));
+        return false;
+      }
+      take(n, solution, store_.finished ? store_.finished->report(n / 3, n % 3) : store_.file->report(n / 3, n % 3));
+    }
+    if (store_.file)
+      session_.info(fmt::format("{}: taken from {}.part", spinors() ? title(source) : fmt::format("colour {}", source),
+                                o_.out.string()));
+    return true;
+  }
+
+  /// Takes a column of a file.
+  void take(int n, HostSpinor& column, const ColumnReport& report) {
+    columns_.solve(n, report);
+    columns_.note(n, column, report, session_.ranks());
+    columns_.take(n, column);
+    columns_.smear(n, sink_, smearing_links_);
+  }
+
+  /// Takes one that has been solved for, from where it is; the file gets it without the sink.
+  void take(int n, const SpinorField& x, const SpinorField* middle, ColumnReport report) {
+    std::swap(on_host_[0], on_host_[1]);  // begin_write has done with the one before the last
+    std::shared_ptr<HostSpinor>& column = on_host_[0];
+    if (!column && (store_.file || middle != nullptr)) column = std::make_shared<HostSpinor>(lattice());
+    if (middle != nullptr) {
+      download(*middle, *column, basis());
+      report.midpoint = slice_norms(*column, session_.ranks());
+    }
+    columns_.take(n, x, basis());
+    if (column) columns_.give(n, *column);
+    if (store_.file) store_.file->begin_write(n / 3, n % 3, column, report);
+    if (column) columns_.note(n, *column, report, session_.ranks());
+    columns_.smear(n, sink_, smearing_links_);
+  }
+
+  /// \param left right-hand sides that are to come.
+  void make_solver(Progress& progress, std::size_t left) {
+    if (o_.deflate.is_given() && !settings_.deflation)
+      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.solve.even_odd, session_,
+                                            [this] { stops_.look(); });
+    if (!settings_.near_null)
+      settings_.near_null = o_.solve.near_null.read(choice_, named_.gauge, domain_, settings_, session_);
+    SolveSettings settings = settings_;
+    settings.sources = static_cast<int>(left);
+    settings.options.observer = [this, &progress](int iteration, double residual) {
+      stops_.look();
+      const double share = residual > 0 ? std::log(residual) / std::log(o_.solve.tolerance) : 1;
+      progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
+                    fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
+    };
+    if (masses().size() > 1)
+      many_ = std::make_unique<MassSolver>(choice_.action, masses(), named_.gauge, domain_, settings);
+    else
+      solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
+                         : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
+    tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, session_);
+    if (o_.solve.near_null.save.empty()) return;
+    solver_->prepare(1);
+    o_.solve.near_null.write(*solver_, choice_, named_, session_);
+  }
+
+  /// Right-hand sides of a batch: what --batch says, else as many as fit.
+  int width(std::size_t left) {
+    if (o_.batch > 0) return o_.batch;
+    const bool shares = solver_ && solver_->shares();  // that of auto may have taken multigrid
+    if (width_ == 0 || shares != shares_)
+      width_ = many_ ? 1 : columns_at_once(*solver_, choice_.action, static_cast<int>(left), session_);
+    shares_ = shares;
+    return width_;
+  }
+
+  std::string columns_text() const { return count_ > 1 ? fmt::format("{} columns", count_) : title(first_); }
+
+  /// Solves for some sources together; what converged is kept.
+  void solve(const std::vector<int>& sources) {
+    const int count = static_cast<int>(sources.size()), spins = choice_.action.spins();
+    first_ = sources[0];
+    count_ = count;
+    SpinorField b(domain_, find_precision("double"), Subset::full, count, spins);
+    for (int i = 0; i < count; ++i) {
+      set_source(source_, spinors() ? sources[i] / 3 : 0, sources[i] % 3, b, basis(), i);
+      SpinorField one = b.columns(i, 1);
+      smear(source_.smearing, smearing_links_, one);
+    }
+    std::vector<int> columns;
+    for (const int n : sources)
+      for (const int of : columns_of(n)) columns.push_back(of);
+    SpinorField x(domain_, find_precision("double"), Subset::full, static_cast<int>(columns.size()), spins);
+    std::optional<SpinorField> middle;
+    if (header_.form.midpoint) middle.emplace(b.like());
+    const std::vector<SolveReport> reports =
+        many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
+          if (middle) solver_->dirac().midpoint(*middle, vectors);
+        });
+    reports_.insert(reports_.end(), reports.begin(), reports.end());
+    tell_events(
+        reports, [&](int i) { return title(columns[i]); }, session_);
+    std::string failed;
+    for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
+      const int n = columns[i];
+      const SolveReport& r = reports[i];
+      const ColumnReport report = report_of(r);
+      nlohmann::ordered_json& entry = columns_.solve(n, report);
+      for (const SolverEvent& e : r.events) entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+      if (!r.converged) {
+        entry["converged"] = false;
+        if (failed.empty())
+          failed = fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(n),
+                               r.residual, r.iterations, o_.solve.tolerance,
+                               remedy_of(settings_, r, o_.solve.choice_names()));
+        continue;
+      }
+      const SpinorField one = x.columns(i, 1);
+      const std::optional<SpinorField> half_way = middle ? std::optional(middle->columns(i, 1)) : std::nullopt;
+      take(n, one, half_way ? &*half_way : nullptr, report);
+    }
+    solved_ = true;
+    if (failed.empty()) return;
+    session_.report(columns_.unfinished(contraction()));
+    throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
+  }
+
+  ColumnReport report_of(const SolveReport& r) const {
+    const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
+    const std::string solver = many_ ? remark("solver") : std::string(name_of(r.method));
+    return {double(r.iterations), r.residual,         r.seconds, r.gflops, solver,
+            r.precision,          remark("even_odd"), r.links,   {}};
+  }
+
+  const PropagatorDescription& o_;
+  Session& session_;
+  Stops& stops_;
+  NamedGauge named_;
+  ActionChoice choice_;
+  SolveSettings settings_;
+  SourceSettings source_;
+  QuarkSmearing sink_;
+  DomainPointer domain_;
+  double plaquette_;
+  PropagatorHeader header_;
+  std::shared_ptr<const LinkField> smeared_;  // what the action sees with --smear-links
+  ColumnStore store_;
+  std::shared_ptr<const LinkField> smearing_links_;
+  std::unique_ptr<Solver> solver_;  // or, of several masses:
+  std::unique_ptr<MassSolver> many_;
+  Columns columns_;
+  /// Of the file, or of a midpoint: one is written while the next comes from the device.
+  std::array<std::shared_ptr<HostSpinor>, 2> on_host_;
+  std::vector<SolveReport> reports_;  // of this run
+  int first_ = 0, count_ = 0;         // the batch under way
+  int width_ = 0;
+  bool shares_ = false;  // what width_ was taken for
+  bool solved_ = false;  // something in this run
+};
+
+}  // namespace
+
+Outcome run(PropagatorDescription& o, Session& session) {
+  if (o.out.empty() && o.correlators.empty() && !session.reports_wanted())
+    throw UsageError(
+        fmt::format("propagator needs {} FILE.h5, {} FILE.json, or both", o.called("out"), o.called("correlators")));
+  if (o.correlators.empty() && !session.reports_wanted())
+    o.refuse_given({"sink"}, fmt::format("acts on correlators, of which none are asked for; add {} FILE.json",
+                                         o.called("correlators")));
+  // Of a finished propagator correlators are made again.
+  const NearNullDescription& near_null = o.solve.near_null;
+  const bool done = !o.out.empty() && exists_on_root(o.out, session);
+  session.claim({{"out", o.out, true}, {"correlators", o.correlators, false, done}, {"mg_save", near_null.save, true}},
+                {{"gauge", o.action.gauge}, {"mg_load", near_null.load}},
+                has_unfinished(session) ? Existing::replace : Existing::refuse);
+  Stops stops(o.time_limit, solve_patience, session);
+  return PropagatorRun(o, session, stops)();
+}
+
+namespace all_commands {
+extern const Command propagator;
+const Command propagator = {
+    "propagator", "Solve for a quark propagator; write it and its correlators",
+    Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    task<PropagatorDescription>, "quarks"};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,86 @@
+// quarksmith smear: a configuration with smeared links.
+#include <fmt/format.h>
+
+#include "runs/command.hpp"
+#include "runs/print.hpp"
+#include "runs/session.hpp"
+#include "runtime/error.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+struct SmearDescription : Description {
+  std::string kind, in, out, lattice, format, links = "all", hyp = "0.75,0.6,0.3";
+  double rho = 0.1, alpha = 0.5;
+  int steps = 1, bits = 0;
+  bool allow_non_su3 = false;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("kind", kind, "stout, ape or hyp").required().among({"stout", "ape", "hyp"}).positional();
+    add("in", in, "configuration, or unit:..., weak:..., hot:... as for propagator").required().positional();
+    add("out", out, "file to write").positional();
+    add("rho", rho, "of stout: U' = exp(rho TA(C U^+)) U");
+    add("alpha", alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C");
+    add("hyp", hyp, "of hyp: alpha_1,alpha_2,alpha_3");
+    add("steps", steps, "how often").above(0);
+    add("links", links, "all, or space: time links are neither smeared nor used").among({"all", "space"});
+    list_format(add, format, "OUT", &bits);
+    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+    list_allow_non_su3(add, allow_non_su3);
+  }
+};
+
+LinkSmearing smearing_of(const SmearDescription& o) {
+  const char* own = o.kind == "stout" ? "rho" : o.kind == "ape" ? "alpha" : "hyp";
+  for (const char* other : {"rho", "alpha", "hyp"})
+    if (std::string_view(other) != own && o.given(other))
+      throw UsageError(fmt::format("smear {} takes {}", o.kind, o.called(own)));
+  if (o.kind == "hyp") {
+    if (o.links == "space") throw UsageError("smear hyp blocks all links; leave out " + o.called("links", "space"));
+    return link_smearing_of(fmt::format("hyp:{},{}", o.hyp, o.steps));
+  }
+  return link_smearing_of(fmt::format("{}:{},{},{}", o.kind, o.kind == "stout" ? o.rho : o.alpha, o.steps, o.links));
+}
+
+Outcome run(SmearDescription& o, Session& session) {
+  if (o.out.empty() && !session.in_memory) throw UsageError("smear needs OUT, the file to write");
+  const LinkSmearing how = smearing_of(o);
+  const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
+  session.claim({{"OUT", o.out}});
+  const NamedGauge named = open_gauge(o.in, o.lattice, session);
+  require_su3(named.gauge, o.in, o.allow_non_su3, session);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const double start = now();
+  const HostGauge smeared = smear(how, named.gauge, domain);
+  const double seconds = now() - start;
+  const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
+  if (!o.out.empty()) write_gauge(session.output(o.out), smeared, format, output_bits(format, o.bits));
+  if (session.ranks().rank() == 0)
+    print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
+          before.plaquette, after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
+  session.report({{"in", o.in},
+                  {"out", o.out},
+                  {"smearing", o.kind},
+                  {"strength", how.values[0].real},
+                  {"steps", o.steps},
+                  {"links", o.links},
+                  {"plaquette", after.plaquette},
+                  {"space_plaquette", after.space_plaquette},
+                  {"time_plaquette", after.time_plaquette},
+                  {"link_trace", after.link_trace},
+                  {"seconds", seconds}});
+  return {.gauge = smeared};
+}
+
+}  // namespace
+
+namespace all_commands {
+extern const Command smear;
+const Command smear = {"smear", "Smear the links of a configuration: stout, APE or HYP",
+                       Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
+                       task<SmearDescription>, "gauge"};
+}  // namespace all_commands
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,46 @@
+/// \file
+/// The links of a configuration on the device, as they are and smeared.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "runs/session.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+
+namespace quarksmith::runs {
+
+/// Links for smearing, by the text that says how they were smeared themselves; made when first asked for.
+class SmearedLinks {
+ public:
+  SmearedLinks(const HostGauge& gauge, DomainPointer domain, Session& session)
+      : gauge_(gauge), domain_(std::move(domain)), storage_(default_links(gauge, session.ranks())) {}
+
+  /// With all reals, as actions take them.
+  std::shared_ptr<const LinkField> whole(const std::string& text) {
+    auto& found = whole_[text];
+    if (!found)
+      found = std::make_shared<const LinkField>(
+          text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
+                       : smear_on_device(link_smearing_of(text), gauge_, domain_));
+    return found;
+  }
+  std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
+    auto& found = for_quarks_[text];
+    const PrecisionInfo& precision = find_precision("double");
+    if (!found)
+      found = std::make_shared<const LinkField>(text.empty()
+                                                    ? upload(gauge_, domain_, precision, find_storage(storage_))
+                                                    : encode_links(*whole(text), precision, find_storage(storage_)));
+    return found;
+  }
+
+ private:
+  const HostGauge& gauge_;
+  DomainPointer domain_;
+  std::string storage_;
+  std::map<std::string, std::shared_ptr<const LinkField>> whole_, for_quarks_;
+};
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,68 @@
+/// \file
+/// Ends before the end: SIGTERM of a batch system, SIGINT of Ctrl-C, SIGHUP of a closed terminal, and a time limit.
+#pragma once
+
+#include <string>
+
+#include "runs/session.hpp"
+
+namespace quarksmith::runs {
+
+/// The run was ended by a signal.
+class Interrupted : public Error {
+ public:
+  Interrupted(int signal, const Session& session);
+  /// The exit status: 128 and the number of the signal.
+  int status() const { return status_; }
+
+ private:
+  int status_;
+};
+
+/// From now on a signal ends the run at its next look, so that files are closed and names given back; where no look
+/// comes within seconds, at once. A second signal ends it at once too.
+void catch_signals();
+
+/// Seconds after a signal in which an iteration of a solve, or a kick, must end.
+constexpr unsigned solve_patience = 20;
+
+/// The work at hand is given up, since the run is to stop.
+struct Stopped {};
+
+/// When a long run is to stop with its files in order: at a signal, or when its time is up. While this lives, signals
+/// do not end the run by themselves. Ranks decide together: they make the same calls.
+class Stops {
+ public:
+  /// \param limit seconds from the start of the session, as `seconds_of` reads them; empty: none.
+  /// \param patience seconds after a signal in which a look must come; 0: any.
+  Stops(const std::string& limit, unsigned patience, Session& session);
+  ~Stops();
+  Stops(const Stops&) = delete;
+  Stops& operator=(const Stops&) = delete;
+
+  /// Whether to stop now, if what comes next takes so many seconds.
+  bool due(double next = 0);
+  /// The same for work that can be given up; may be called often.
+  bool ended();
+  /// \throws Stopped ended()
+  void look() {
+    if (ended()) throw Stopped{};
+  }
+  /// Time that is left for files grows with what writing them took.
+  void wrote(double seconds);
+  bool by_signal() const { return signal_ != 0; }
+  /// \throws Interrupted by_signal()
+  void end() const;
+
+ private:
+  double limit_ = 0, reserve_ = 0;
+  Session& session_;
+  unsigned looks_ = 0;
+  int signal_ = 0;
+  bool due_ = false;
+};
+
+/// `SECONDS`, `MM:SS` or `HH:MM:SS`. \throws UsageError it is none of these, or not positive.
+double seconds_of(const std::string& text, const std::string& option);
+
+}  // namespace quarksmith::runs

@@ -1,0 +1,85 @@
+/// \file
+/// TOML files as trees whose values know their lines, and tables that are read key by key.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runs/describe.hpp"
+
+namespace quarksmith::runs {
+
+/// \throws UsageError it is no TOML; the message names file and line. Error it cannot be read.
+Table read_toml(const std::filesystem::path& path);
+
+/// Reads a table by its keys; each must be asked for before `done`.
+class TableReader {
+ public:
+  /// \param what messages call the table: `monomial 'light'`.
+  TableReader(const Table& table, std::string file, std::string what)
+      : table_(&table), file_(std::move(file)), what_(std::move(what)) {}
+
+  /// `FILE:LINE: WHAT: MESSAGE`. \throws UsageError
+  [[noreturn]] void fail(int line, const std::string& message) const;
+  [[noreturn]] void fail(const std::string& message) const { fail(table_->line, message); }
+  int line() const { return table_->line; }
+  const std::string& file() const { return file_; }
+  const std::string& called() const { return what_; }
+  void call(std::string what) { what_ = std::move(what); }
+  /// From now on the values that are read, from tables in this one too, are noted there as `WHAT: KEY`, those that are
+  /// not in the file with their defaults.
+  void note_in(std::map<std::string, std::string>& notes) { notes_ = &notes; }
+  /// A value that was read in another way.
+  void note(const std::string& key, const std::string& value);
+
+  /// Null if the key is not there.
+  const Value* find(const std::string& key);
+  bool has(const std::string& key) const;
+  // A value of a kind. \throws UsageError it is another, or it is missing and there is no fallback.
+  double number(const std::string& key, std::optional<double> fallback = {});
+  double positive(const std::string& key, std::optional<double> fallback = {});
+  long long integer(const std::string& key, long long least, long long most, std::optional<long long> fallback = {});
+  bool flag(const std::string& key, bool fallback);
+  std::string text(const std::string& key, std::optional<std::string> fallback = {});
+  /// One of several words.
+  std::string word(const std::string& key, const std::vector<std::string>& words,
+                   std::optional<std::string> fallback = {});
+  std::vector<double> numbers(const std::string& key);
+  /// Lists of as many numbers each, or one such list.
+  std::vector<std::vector<double>> lists(const std::string& key, std::size_t each);
+  std::vector<std::string> texts(const std::string& key);
+  /// Empty if it is missing.
+  std::optional<TableReader> table(const std::string& key, const std::string& what);
+  /// The tables of [[key]] or of a list of tables.
+  std::vector<TableReader> tables(const std::string& key, const std::string& what);
+  /// Members of descriptions by the keys of this table, noted with their values or defaults.
+  /// \param folder from which paths start. \throws Refusal as `fill`, with file and line.
+  void read(Members& members, const std::filesystem::path& folder);
+  /// \throws UsageError a key was not asked for: it is unknown here.
+  void done() const;
+
+  const Table& contents() const { return *table_; }
+  /// Of a value that is in this table.
+  double as_number(const std::string& key, const Value& value) const;
+
+ private:
+  const Value& need(const std::string& key, const char* kind);
+  template <class T>
+  const T& as(const std::string& key, const Value& value, const char* kind) const;
+  template <class T>
+  T noted(const std::string& key, T value);
+  TableReader within(const Table& table, const std::string& what) const;
+
+  const Table* table_;
+  std::string file_, what_;
+  std::set<std::string> known_;
+  std::map<std::string, std::string>* notes_ = nullptr;
+};
+
+}  // namespace quarksmith::runs
