@@ -132,28 +132,23 @@ def test_damaged_evidence_is_refused(text, tmp_path):
         read_evidence(tmp_path / "x.json", [])
 
 
-def test_both_plots_are_drawn(path, tmp_path):
-    bench = {
-        "device": "X, 2 threads",
-        "lattice": [8, 8, 8, 8],
-        "copy_bytes_per_second": 1e10,
-        "rotating_buffers": False,
-    }
-    kernel = {"name": "wilson_bits20_r12_nr_n1", "family": "hopping", "precision": "bits20"}
-    kernels = [
-        kernel | {"gflops": 3.0, "gbytes_per_second": 2.0},
-        kernel
-        | {"name": "axpby_half", "family": "update", "precision": "half", "gflops": 1.0, "gbytes_per_second": 4.0},
-    ]
-    (tmp_path / "bench.json").write_text(json.dumps({**bench, "kernels": kernels}))
-    for tool, arguments in (
-        ("plot_tuning.py", [path]),
-        ("plot_roofline.py", [path, "--copy", "4000"]),
-        ("plot_roofline.py", [tmp_path / "bench.json"]),
-    ):
-        out = tmp_path / "plot.png"
-        assert draw(tool, *arguments, "--out", out) == (0, "")
-        assert out.read_bytes().startswith(b"\x89PNG")
-        out.unlink()
-    refused, _ = draw("plot_roofline.py", path)
-    assert refused.endswith("give it with --copy GB/S")
+def test_evidence_is_drawn(path, tmp_path):
+    """Bars are gains; each value of each knob has its boxes, where all samples are at hand."""
+    found = draw("tuning", path, "--out", tmp_path / "t.png")
+    gains, knobs = found.figure.axes
+    assert [bar.get_width() for bar in gains.patches] == [pytest.approx(0.5)]  # beyond 1
+    assert [t.get_text() for t in gains.get_yticklabels()] == [NAME]
+    values = [t.get_text() for t in knobs.get_yticklabels()]
+    assert {"block 128", "block 256", "with box", "without box", "with stream", "without stream"} <= set(values)
+    samples_file(path).unlink()
+    found = draw("tuning", path, "--out", tmp_path / "t.png")
+    (gains,) = found.figure.axes
+    assert [bar.get_width() for bar in gains.patches] == [pytest.approx(0.5)]
+    assert str(samples_file(path)) in found.printed.splitlines()[0]
+    above, below = draw("roofline", path, "--copy", "4000", "--out", tmp_path / "r.png").figure.axes
+    (point,) = [line for line in above.lines if line.get_marker() == "o"]
+    (measured,) = read_evidence(path, [SPEC]).kernels
+    assert list(point.get_xdata()) == [pytest.approx(measured.gflops() / measured.gbytes())]
+    assert list(point.get_ydata()) == [pytest.approx(measured.gflops())]
+    refused = draw("roofline", path, "--out", tmp_path / "n.png")
+    assert refused.status == 1 and "--copy" in refused.said and not (tmp_path / "n.png").exists()

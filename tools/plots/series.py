@@ -1,61 +1,8 @@
-"""What the plotting tools share."""
+"""Means, errors and autocorrelation times."""
 
-import argparse
-import json
 from collections.abc import Callable
-from pathlib import Path
 
-import matplotlib
 import numpy as np
-
-matplotlib.use("Agg")
-from matplotlib.figure import Figure
-
-Part = tuple[Path, dict]
-"""A file and what is in it."""
-
-
-def save(figure: Figure, out: Path) -> None:
-    """Writes a picture under a temporary name, then renames it."""
-    part = out.with_suffix(".part.png")
-    figure.savefig(part, dpi=150)
-    part.replace(out)
-
-
-def run(
-    description: str | None,
-    data: str,
-    default: str,
-    plot: Callable[..., list[str] | None],
-    several: bool = False,
-    thermal: str = "",
-) -> None:
-    """Command line of a tool that makes one picture from a JSON file, or of `several` parts, which `data` describes.
-
-    `plot` returns remarks on what it did with the data. Of a history in units of `thermal` (`sweep`, ...) it also takes
-    the first that counts as thermalised.
-    """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("data", type=Path, nargs="+" if several else None, help=data)
-    parser.add_argument("--out", type=Path, default=Path(default))
-    if thermal:
-        text = f"first {thermal} that counts as thermalised (default: the middle of the run)"
-        parser.add_argument("--from", type=int, dest="first", metavar="N", help=text)
-    options = parser.parse_args()
-    more = [options.first] if thermal else []
-    files = options.data if several else [options.data]
-    read: list[Part] = []
-    try:
-        for path in files:
-            read.append((path, json.loads(path.read_text())))
-        remarks = plot(read if several else read[0][1], options.out, *more)
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        what = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
-        names = ", ".join(map(str, files if len(read) == len(files) else [files[len(read)]]))
-        parser.exit(1, f"{parser.prog}: {names}: {what}; needed: {data}\n")
-    for remark in remarks or ():
-        print(remark)
-    print(f"wrote {options.out}")
 
 
 def jackknife(

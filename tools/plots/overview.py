@@ -1,10 +1,4 @@
-"""Draws what the generator does, for README.md: an action's formula, the kernel it becomes, and its roofline.
-
-The texts are those of generator/actions/wilson.py and generated/bodies/wilson_nr.hpp; the roofline is the evidence of a
-sweep, a file of generated/tuned: the best candidate of the Wilson hopping term in each precision and storage of links.
-docs/overview.png is made from the file of the device in its title, with the copy bandwidth in its legend and
-`--out docs/overview.png`.
-"""
+"""The picture of README.md."""
 
 import argparse
 import re
@@ -13,11 +7,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import plot_roofline
-import plots
+import roofline as rooflines
+from common import COPY, Drawn, Part, plot
 from matplotlib.axes import Axes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COLUMNS = 84
 """Longest line of code that is legible at the width of a page."""
 KERNEL = re.compile(r"wilson_(double|single|half)_r(18|12|8)_nr_n1")
@@ -63,17 +57,17 @@ def write(axes: Axes, title: str, code: str) -> None:
             axes.text(0.012, y, shown, family="monospace", fontsize=9.2, va="center", color=colour)
 
 
-def roofline(axes: Axes, evidence: Path, copy: float) -> None:
+def draw_roofline(axes: Axes, evidence: Path, copy: float) -> None:
     """GFLOP/s against intensity, one point for each storage of links, below the bandwidth of a copy."""
-    options = argparse.Namespace(data=evidence, copy=copy, peak=None, size="")
-    title, roofs, points = plot_roofline.read(options)
+    options = argparse.Namespace(copy=copy, peak=None, size="")
+    title, roofs, points = rooflines.of_evidence(evidence, options)
     found = [(KERNEL.fullmatch(p.name), p) for p in points]
     rows = [(m[1], int(m[2]), p) for m, p in found if m]
     x = np.geomspace(0.7, 7, 50)
     axes.plot(x, roofs.copy * x, color="#444444", lw=1.2, label=f"bandwidth of a copy, {roofs.copy:.0f} GB/s")
     for precision in ("double", "single", "half"):
         of = sorted((p.gflops / p.gbytes, p.gflops, reals) for name, reals, p in rows if name == precision)
-        colour = plot_roofline.COLOURS[precision]
+        colour = rooflines.COLOURS[precision]
         axes.plot([i for i, _, _ in of], [g for _, g, _ in of], "o-", color=colour, label=precision, ms=7, lw=0.8)
         for intensity, gflops, reals in of:
             beside = {"textcoords": "offset points", "fontsize": 9, "color": colour}
@@ -86,21 +80,22 @@ def roofline(axes: Axes, evidence: Path, copy: float) -> None:
         axis.set_minor_formatter("")
     axes.set_xticks([0.7, 1, 2, 3, 4, 6])
     axes.set_yticks([3000, 5000, 10000, 20000])
-    axes.grid(alpha=0.3, which="both", lw=0.5)
-    axes.legend(frameon=False, fontsize=9, loc="lower right", title="points: reconstruct 18, 12, 8", title_fontsize=9)
+    axes.grid(which="both", lw=0.5)
+    axes.legend(fontsize=9, loc="lower right", title="points: reconstruct 18, 12, 8", title_fontsize=9)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("evidence", type=Path, help="a file of generated/tuned")
-    parser.add_argument("--copy", type=float, required=True, metavar="GB/S", help="copy bandwidth of the device")
-    parser.add_argument("--out", type=Path, default=Path("overview.png"))
-    options = parser.parse_args()
+@plot("a file of generated/tuned", COPY)
+def overview(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """What the generator does, for README.md: an action's formula, the kernel it becomes, and its roofline.
+
+    The texts are those of generator/actions/wilson.py and generated/bodies/wilson_nr.hpp; the roofline is the evidence
+    of a sweep: the best candidate of the Wilson hopping term in each precision and storage of links. docs/overview.png
+    is made from the file of the device in its title, with the copy bandwidth in its legend.
+    """
     above, below = formula(), kernel()
-    figure = plt.figure(figsize=(11.6, 5.6), layout="constrained")
+    figure = plt.figure(figsize=(11.6, 5.6))
     grid = figure.add_gridspec(2, 2, width_ratios=(1.9, 1), height_ratios=[len(t.splitlines()) for t in (above, below)])
     write(figure.add_subplot(grid[0, 0]), "the formula: generator/actions/wilson.py", above)
     write(figure.add_subplot(grid[1, 0]), "the kernel: generated/bodies/wilson_nr.hpp, for CPUs and GPUs", below)
-    roofline(figure.add_subplot(grid[:, 1]), options.evidence, options.copy)
-    plots.save(figure, options.out)
-    print(f"wrote {options.out}")
+    draw_roofline(figure.add_subplot(grid[:, 1]), parts[0][0], options.copy)
+    return figure, []

@@ -1,13 +1,6 @@
-"""Plots the roofline of all kernels of `quarksmith bench --json`: performance against arithmetic intensity.
-
-The roofs are the copy bandwidth of memory, that of the cache, and the peaks of arithmetic in double and single. Hollow:
-kernels whose data fit into the cache. Evidence of a sweep (generated/tuned) does as well, its best candidates, with the
-roofs given by --copy and --peak.
-"""
+"""Rooflines."""
 
 import argparse
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +8,9 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import plots
+from common import COPY, Drawn, Part, extents, plot
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from generator.errors import SpecError
-from generator.profile import load_profile
-from generator.tune.report import read_evidence
 
 COLOURS = {"double": "#0b5394", "single": "#38761d", "half": "#cc0000", "quarter": "#a64d79"}
 MARKERS = {
@@ -90,27 +78,27 @@ class Roofs:
     peaks: Mapping[str, float] = field(default_factory=dict)
 
 
-def read(options: argparse.Namespace) -> tuple[str, Roofs, list[Point]]:
-    """(title, roofs, points) of a file; of evidence those of one class of launches."""
-    path: Path = options.data
-    data = json.loads(path.read_text())
-    peaks = dict(zip(("double", "single"), options.peak or (), strict=False))
-    if isinstance(data["kernels"], list):
-        cache_bytes = 0 if data["rotating_buffers"] else data.get("cache_bytes", 0)
-        points = [
-            Point(
-                k["name"], k["family"], k["precision"], k["gflops"], k["gbytes_per_second"], fits_into(k, cache_bytes)
-            )
-            for k in data["kernels"]
-        ]
-        buffers = "rotating buffers" if data["rotating_buffers"] else "same buffers"
-        title = f"{data['device'].split(',')[0]}, {'x'.join(map(str, data['lattice']))}, {buffers}"
-        copy = options.copy or data["copy_bytes_per_second"] * 1e-9
-        cache = data.get("cache_bytes_per_second", 0) * 1e-9 if cache_bytes else 0
-        return title, Roofs(copy, cache, cache_bytes, peaks or data.get("peak_gflops", {})), points
-    evidence = read_evidence(path, load_profile("full").kernels)
+def of_bench(data: dict, options: argparse.Namespace) -> tuple[str, Roofs, list[Point]]:
+    """(title, roofs, points) of what `quarksmith bench` wrote."""
+    cache_bytes = 0 if data["rotating_buffers"] else data.get("cache_bytes", 0)
+    points = [
+        Point(k["name"], k["family"], k["precision"], k["gflops"], k["gbytes_per_second"], fits_into(k, cache_bytes))
+        for k in data["kernels"]
+    ]
+    buffers = "rotating buffers" if data["rotating_buffers"] else "same buffers"
+    title = f"{data['device'].split(',')[0]}, {extents(data['lattice'])}, {buffers}"
+    copy = options.copy or data["copy_bytes_per_second"] * 1e-9
+    cache = data.get("cache_bytes_per_second", 0) * 1e-9 if cache_bytes else 0
+    return title, Roofs(copy, cache, cache_bytes, peaks_of(options) or data.get("peak_gflops", {})), points
+
+
+def of_evidence(path: Path, options: argparse.Namespace) -> tuple[str, Roofs, list[Point]]:
+    """The same of the best candidates that a sweep found for one class of launches."""
+    import evidence as sweeps
+
+    evidence = sweeps.read(path)
     if not options.copy:
-        raise SystemExit(f"{path} records no copy bandwidth; give it with --copy GB/S")
+        raise ValueError("it records no copy bandwidth; give it with --copy GB/S")
     size = options.size or evidence.sizes[0]
     points = [
         Point(m.spec.name, "hopping" if m.spec.links else "update", m.spec.precision, m.gflops(), m.gbytes())
@@ -118,7 +106,12 @@ def read(options: argparse.Namespace) -> tuple[str, Roofs, list[Point]]:
         if m.size == size
     ]
     title = f"{evidence.device}, {evidence.title(size)}, best candidates of the sweep"
-    return title, Roofs(options.copy, peaks=peaks), points
+    return title, Roofs(options.copy, peaks=peaks_of(options)), points
+
+
+def peaks_of(options: argparse.Namespace) -> dict[str, float]:
+    """Peaks that the command line gives."""
+    return dict(zip(("double", "single"), options.peak or (), strict=False))
 
 
 def fits_into(kernel: dict, cache_bytes: int) -> bool:
@@ -139,15 +132,27 @@ def draw_roofs(axes: Axes, roofs: Roofs, x: np.ndarray) -> None:
         axes.plot(level, np.full(len(level), peak), color=COLOURS[name], lw=1.2, label=f"{name}, {peak:.4g} GFLOP/s")
 
 
-def plot(title: str, roofs: Roofs, points: list[Point], out: Path) -> None:
-    """Above logarithmic axes, below the fraction of the copy; colours are precisions, markers kinds of kernels."""
+@plot(
+    "JSON of `quarksmith bench --json`, or a file of generated/tuned",
+    COPY,
+    ("--peak", {"type": float, "nargs": 2, "metavar": "GFLOP/S", "help": "peaks in double and single, likewise"}),
+    ("--class", {"dest": "size", "default": "", "help": "of launches in evidence (default: the largest)"}),
+)
+def roofline(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """Performance of all kernels of `bench` against arithmetic intensity.
+
+    The roofs are the copy bandwidth of memory, that of the cache, and the peaks of arithmetic in double and single.
+    Hollow: kernels whose data fit into the cache. Evidence of a sweep does as well, its best candidates, with the roofs
+    given by --copy and --peak. Below, the fraction of the copy; colours are precisions, markers kinds of kernels.
+    """
+    ((path, data),) = parts
+    of_sweep = not isinstance(data["kernels"], list)
+    title, roofs, points = of_evidence(path, options) if of_sweep else of_bench(data, options)
     points = [p for p in points if p.gflops > 0 and p.gbytes > 0]
     if not points:
-        raise SystemExit("plot: none of the kernels has flops and a time; nothing to draw")
+        raise ValueError("none of the kernels has flops and a time; nothing to draw")
     intensity = np.array([p.gflops / p.gbytes for p in points])
-    figure, (axes, below) = plt.subplots(
-        2, 1, figsize=(9.5, 8), layout="constrained", sharex=True, height_ratios=(1.5, 1)
-    )
+    figure, (axes, below) = plt.subplots(2, 1, figsize=(9.5, 8), sharex=True, height_ratios=(1.5, 1))
     ridge = max(roofs.peaks.values(), default=0) / roofs.copy
     x = np.geomspace(intensity.min() / 1.4, max(intensity.max(), ridge) * 1.4, 400)
     draw_roofs(axes, roofs, x)
@@ -169,11 +174,11 @@ def plot(title: str, roofs: Roofs, points: list[Point], out: Path) -> None:
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter("{x:g}" if high < 20 * low else "")
     for panel in (axes, below):
-        panel.grid(alpha=0.3, which="both", lw=0.5)
-    axes.legend(frameon=False, fontsize=9, loc="upper left")
+        panel.grid(which="both", lw=0.5)
+    axes.legend(fontsize=9, loc="upper left")
     beside = "outside right upper" if mpl.__version_info__ >= (3, 7) else "upper right"
-    figure.legend(handles=_legend(points), frameon=False, fontsize=9, loc=beside)
-    plots.save(figure, out)
+    figure.legend(handles=_legend(points), fontsize=9, loc=beside)
+    return figure, []
 
 
 def _legend(points: list[Point]) -> list[Line2D]:
@@ -199,20 +204,3 @@ def _legend(points: list[Point]) -> list[Line2D]:
         handles.append(Line2D([], [], ls="", label=""))
         handles += [Line2D([], [], ls="", label=f"{n}  {p.name}") for n, p in enumerate(points, start=1)]
     return handles
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, help="JSON of `quarksmith bench --json`, or a file of generated/tuned")
-    parser.add_argument("--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, if the file has none")
-    parser.add_argument(
-        "--peak", type=float, nargs=2, metavar="GFLOP/S", help="peaks of arithmetic in double and single, likewise"
-    )
-    parser.add_argument("--class", dest="size", default="", help="of launches in evidence (default: the largest)")
-    parser.add_argument("--out", type=Path, default=Path("roofline.png"))
-    options = parser.parse_args()
-    try:
-        plot(*read(options), options.out)
-    except SpecError as error:
-        raise SystemExit(f"plot: {error}") from error
-    print(f"wrote {options.out}")

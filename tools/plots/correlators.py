@@ -1,18 +1,14 @@
-"""Plots the correlators of `quarksmith propagator` and their effective masses.
+"""Correlators and effective masses."""
 
-Several files, one a configuration, give means with jackknife errors. They must agree in all that their provenance says;
-of a configuration that stands in two of them one counts.
-"""
-
-from pathlib import Path
+import argparse
 
 import matplotlib.pyplot as plt
 import numpy as np
-import plots
+from common import COLOURS, Drawn, Part, extents, plot
+from series import jackknife
 
 MAY_DIFFER = {"gauge", "gauge_digest", "program_version", "solver", "precision", "even_odd", "links"}
 """Keys of a provenance that tell configurations apart, or say how the columns were solved."""
-COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000")
 
 
 def fold(correlator: np.ndarray) -> np.ndarray:
@@ -73,7 +69,7 @@ def samples_of(results: list[dict], name: str) -> np.ndarray:
     return values[..., 0] if values.ndim == 3 else values
 
 
-def require_alike(one: plots.Part, other: plots.Part) -> None:
+def require_alike(one: Part, other: Part) -> None:
     """What is averaged is of one lattice and one provenance, but for the configuration.
 
     Raises:
@@ -91,9 +87,9 @@ def require_alike(one: plots.Part, other: plots.Part) -> None:
             )
 
 
-def one_each(parts: list[plots.Part]) -> tuple[list[dict], list[str]]:
+def one_each(parts: list[Part]) -> tuple[list[dict], list[str]]:
     """The results of each configuration once, and a remark on files that repeat one."""
-    found: dict[str, plots.Part] = {}
+    found: dict[str, Part] = {}
     remarks = []
     for path, result in parts:
         require_alike(parts[0], (path, result))
@@ -106,25 +102,29 @@ def one_each(parts: list[plots.Part]) -> tuple[list[dict], list[str]]:
 def title(results: list[dict], repeated: int) -> str:
     """What was computed, and of how many configurations."""
     made, count = results[0]["provenance"], len(results)
-    extents = "x".join(map(str, results[0]["lattice"]))
     ends = f"source {made.get('source', 'unknown')}" + (f", sink {made['sink']}" if made.get("sink") else "")
     ensemble = "1 configuration" if count == 1 else f"{count} configurations, jackknife errors"
     if repeated:
         ensemble += f" ({repeated} repeated file{'s'[: repeated > 1]} left out)"
-    return f"{extents}, {parameters(results[0])}; {ends}\n{ensemble}"
+    return f"{extents(results[0]['lattice'])}, {parameters(results[0])}; {ends}\n{ensemble}"
 
 
-def plot(parts: list[plots.Part], out: Path) -> list[str]:
-    """Two panels: correlators on a logarithmic scale, effective masses."""
+@plot("JSON of `quarksmith propagator --correlators`", count="+")
+def correlators(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """Correlators on a logarithmic scale, and their effective masses.
+
+    Several files, one a configuration, give means with jackknife errors. They must agree in all that their provenance
+    says; of a configuration that stands in two of them one counts.
+    """
     results, remarks = one_each(parts)
-    left, right = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")[1]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
     for index, name in enumerate(results[0]["correlators"]):
         colour = COLOURS[index % len(COLOURS)]
         samples = samples_of(results, name)
         baryon = name == "proton"
         half = samples.shape[1] // 2 + 1
         shape = (lambda c, half=half: c[:half]) if baryon else fold
-        c, error = plots.jackknife(samples, shape)
+        c, error = jackknife(samples, shape)
         size = abs(c[0])
         t = np.arange(len(c)) + 0.04 * index
         for chosen, face in ((c > 0, colour), (c < 0, "none")):
@@ -134,18 +134,11 @@ def plot(parts: list[plots.Part], out: Path) -> list[str]:
                 t[chosen], abs(c[chosen]) / size, bars, fmt="o", ms=4, color=colour, mfc=face, lw=1, label=label
             )
         effective = forward_mass if baryon else cosh_mass
-        masses, mass_error = plots.jackknife(samples, lambda mean, e=effective, s=shape: e(s(mean)))
+        masses, mass_error = jackknife(samples, lambda mean, e=effective, s=shape: e(s(mean)))
         right.errorbar(np.arange(len(masses)) + 0.04 * index, masses, mass_error, fmt="o", ms=4, color=colour, lw=1)
-    left.figure.suptitle(title(results, len(parts) - len(results)), fontsize=11)
+    figure.suptitle(title(results, len(parts) - len(results)), fontsize=11)
     left.set(xlabel="t / a", ylabel="|C(t) / C(0)|", yscale="log", title="mesons: t and T - t averaged; open: negative")
     right.set(xlabel="t / a", ylabel="effective mass  a m(t)", title="mesons: cosh form; proton: log ratio")
     right.set_ylim(bottom=0)
-    left.legend(frameon=False)
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-    plots.save(left.figure, out)
-    return remarks
-
-
-if __name__ == "__main__":
-    plots.run(__doc__, "JSON of `quarksmith propagator --correlators`", "correlators.png", plot, several=True)
+    left.legend()
+    return figure, remarks

@@ -1,23 +1,22 @@
-"""Plots a run of `quarksmith hmc`: plaquette, dH, <exp(-dH)>, forces of each monomial and their share of the time.
+"""Histories of HMC."""
 
-Several files are parts of one run, which was resumed: a trajectory that stands in two of them counts once.
-"""
-
+import argparse
 import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import plots
+import series
+from common import COLOURS, Drawn, Part, extents, first_of, plot
 
 NUMBERS = ("beta", "mass", "kappa", "csw", "csw_r", "csw_t", "mu", "epsilon", "m5", "ls", "u0", "twist", "power")
 """Keys of a monomial that a title names."""
 
 
-def with_error(series: np.ndarray) -> str:
+def with_error(values: np.ndarray) -> str:
     """A mean and the error of its bins."""
-    error = plots.binned_error(series)[0] if len(series) > 1 else float("nan")
-    return f"{series.mean():.5f}" if np.isnan(error) else f"{series.mean():.5f} ± {error:.5f}"
+    error = series.binned_error(values)[0] if len(values) > 1 else float("nan")
+    return f"{values.mean():.5f}" if np.isnan(error) else f"{values.mean():.5f} ± {error:.5f}"
 
 
 def what_differs(one: dict, other: dict) -> str:
@@ -30,7 +29,7 @@ def what_differs(one: dict, other: dict) -> str:
     return ""
 
 
-def join(parts: list[plots.Part]) -> tuple[dict[int, dict], list[str]]:
+def join(parts: list[Part]) -> tuple[dict[int, dict], list[str]]:
     """Trajectories by number, each once, and remarks.
 
     Raises:
@@ -75,13 +74,14 @@ def actions(run: dict[str, str]) -> str:
 
 def title(run: dict, numbers: np.ndarray, kept: np.ndarray, plaquette: np.ndarray) -> str:
     """Lattice, action, part that counts, autocorrelation time."""
-    extents = "x".join(map(str, run["lattice"]))
     action = actions(run.get("run", {})) or "monomials " + ", ".join(run["trajectories"][0]["forces"])
     history = (
         f"trajectories {numbers[0]} to {numbers[-1]}, thermalised from {numbers[kept][0]} on; "
-        f"plaquette: {plots.autocorrelation_text(plaquette[kept], 'trajectories')}"
+        f"plaquette: {series.autocorrelation_text(plaquette[kept], 'trajectories')}"
     )
-    return "\n".join([*textwrap.wrap(f"{extents}, seed {run['seed']}; {action}", 110), *textwrap.wrap(history, 110)])
+    return "\n".join(
+        [*textwrap.wrap(f"{extents(run['lattice'])}, seed {run['seed']}; {action}", 110), *textwrap.wrap(history, 110)]
+    )
 
 
 def plot_history(axes: np.ndarray, numbers: np.ndarray, kept: np.ndarray, trajectories: list[dict]) -> None:
@@ -89,14 +89,14 @@ def plot_history(axes: np.ndarray, numbers: np.ndarray, kept: np.ndarray, trajec
     plaquette = np.array([t["plaquette"] for t in trajectories])
     dh = np.array([t["dH"] for t in trajectories])
     accepted = np.array([t["accepted"] for t in trajectories])
-    axes[0].plot(numbers, plaquette, lw=0.8, color="#0b5394")
+    axes[0].plot(numbers, plaquette, lw=0.8, color=COLOURS[0])
     axes[0].set(ylabel="plaquette", title=f"plaquette {with_error(plaquette[kept])}")
-    axes[1].plot(numbers[accepted], dh[accepted], ".", color="#0b5394", label="accepted")
+    axes[1].plot(numbers[accepted], dh[accepted], ".", color=COLOURS[0], label="accepted")
     if not accepted.all():
-        axes[1].plot(numbers[~accepted], dh[~accepted], "x", color="#b45f06", label="rejected")
+        axes[1].plot(numbers[~accepted], dh[~accepted], "x", color=COLOURS[1], label="rejected")
     axes[1].set(ylabel="dH")
     axes[1].set_title(f"acceptance {accepted[kept].mean():.2f}, <exp(-dH)> {with_error(np.exp(-dh[kept]))}")
-    axes[1].legend(frameon=False)
+    axes[1].legend()
     if not kept.all():
         for one in axes:
             one.axvspan(numbers[0] - 0.5, numbers[kept][0] - 0.5, color="#999999", alpha=0.2, lw=0)
@@ -109,35 +109,32 @@ def plot_forces(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict],
         norms = [np.mean([f["norm2"] for f in t["forces"][name]] or [np.nan]) for t in trajectories]
         axes[0].semilogy(numbers, np.sqrt(np.array(norms) / (4 * sites)), label=name)
     axes[0].set(ylabel="force of a link, rms", xlabel="trajectory")
-    axes[0].legend(frameon=False)
+    axes[0].legend()
     whole = sum(t["seconds"] for t in trajectories)
     solves = [sum(t["work"][n]["solve_seconds"] for t in trajectories) / whole for n in names]
     rest = [sum(t["work"][n]["seconds"] for t in trajectories) / whole - s for n, s in zip(names, solves, strict=True)]
-    axes[1].barh(names, solves, color="#0b5394", label="solves")
+    axes[1].barh(names, solves, color=COLOURS[0], label="solves")
     axes[1].barh(names, rest, left=solves, color="#9fc5e8", label="the rest of it")
     axes[1].set(xlabel="share of the time", xlim=(0, 1))
-    axes[1].legend(frameon=False)
+    axes[1].legend()
 
 
-def plot(parts: list[plots.Part], out: Path, first: int | None = None) -> list[str]:
-    """Four pictures of one run, which may have been resumed."""
+@plot("JSON of `quarksmith hmc --json`", first_of("trajectory"), count="+")
+def hmc(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """Plaquette, dH, <exp(-dH)>, forces of each monomial and their share of the time.
+
+    Several files are parts of one run, which was resumed: a trajectory that stands in two of them counts once.
+    """
     found, remarks = join(parts)
     if not found:
         raise ValueError("there is no trajectory in it")
     numbers, trajectories = np.array(list(found)), list(found.values())
-    kept = plots.thermalised(numbers, first)
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
+    kept = series.thermalised(numbers, options.first)
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7.5))
     run = next(part for _, part in parts if part["trajectories"])
     figure.suptitle(title(run, numbers, kept, np.array([t["plaquette"] for t in trajectories])), fontsize=10)
     plot_history(axes[0], numbers, kept, trajectories)
     plot_forces(axes[1], numbers, trajectories, int(np.prod(run["lattice"])))
     for one in axes.flat:
         one.title.set_fontsize("medium")
-        one.grid(alpha=0.3)
-        one.set_axisbelow(True)
-    plots.save(figure, out)
-    return remarks
-
-
-if __name__ == "__main__":
-    plots.run(__doc__, "JSON of `quarksmith hmc --json`", "hmc.png", plot, several=True, thermal="trajectory")
+    return figure, remarks

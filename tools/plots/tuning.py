@@ -1,25 +1,24 @@
-"""Plots what a sweep found: tuned against default for each kernel, and how much each choice of each knob matters.
+"""What sweeps found: tuned against default for each kernel, and how much each choice of each knob matters."""
 
-Evidence keeps the best candidates of each kernel alone; with the packed folder of the sweep in its place all samples
-count.
-"""
+from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
-import plots
+from common import Drawn, Part, plot
 from matplotlib.axes import Axes
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from generator.errors import SpecError
-from generator.profile import load_profile
-from generator.tune.report import Evidence, Measured, evidence_files, read_evidence, sensitivity
+if TYPE_CHECKING:
+    from evidence import Evidence, Measured
 
 COLOURS = ("#0b5394", "#e69138", "#6aa84f", "#a64d79")
 """Of the classes of launches, the largest first."""
+LEGEND = """Right: filled, the best candidate with that value, all else free; open, all else as in the best candidate. \
+Boxes: quartiles, orange the median; whiskers 5 % to 95 %.
+At the right edge, the kernels behind either box. registers: what the launch bounds leave a thread."""
 SMALLEST = 1.02
 """Kernels that gained less in every class are counted, not drawn."""
 
@@ -40,13 +39,14 @@ def draw_gains(axes: Axes, evidence: Evidence) -> None:
     axes.set_title(
         f"Tuned against default\n{len(names) - len(drawn)} kernels that gain less than 2 % left out", fontsize=10
     )
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_axisbelow(True)
+    axes.legend(fontsize=8, loc="lower right")
+    axes.grid(visible=False, axis="y")
 
 
 def draw_sensitivity(axes: Axes, kernels: list[Measured], title: str) -> None:
     """For each value of each knob the distribution over kernels of time / best."""
+    from evidence import sensitivity
+
     found = sensitivity(kernels)
     labels, y = [], 0.0
     last = ""
@@ -67,8 +67,7 @@ def draw_sensitivity(axes: Axes, kernels: list[Measured], title: str) -> None:
     axes.set(ylim=(-0.7, y - 0.3), xlim=(0.99, right))
     axes.set_xlabel("time / time of the best candidate")
     axes.set_title(title, fontsize=9)
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_axisbelow(True)
+    axes.grid(visible=False, axis="y")
 
 
 def _box(axes: Axes, values: list[float], at: float, face: str) -> None:
@@ -78,40 +77,31 @@ def _box(axes: Axes, values: list[float], at: float, face: str) -> None:
     axes.vlines(median, at - 0.16, at + 0.16, color=COLOURS[1], lw=1.8)
 
 
-def plot(evidence: Evidence, whole: bool, out: Path) -> None:
-    """Bars of all kernels on the left, a panel of knobs for each class on the right."""
-    hopping = [m for m in evidence.kernels if m.spec.links]
-    panels = [[size, "gains"] for size in evidence.sizes]
+@plot("file of generated/tuned or packed folder (default: the first)", read=Path, count="?")
+def tuning(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """What a sweep found: tuned against default for each kernel, and how much each choice of each knob matters.
+
+    Bars of all kernels on the left, a panel of knobs for each class on the right. These need all samples of a sweep.
+    """
+    from evidence import evidence_files, read
+
+    source = parts[0][0] if parts else evidence_files()[0]
+    evidence = read(source)
+    hopping = [m for m in evidence.sampled if m.spec.links]
+    panels = [size for size in evidence.sizes if any(m.size == size for m in hopping)]
     bars = len({m.spec.name for m in evidence.kernels if (m.gain or 1) >= SMALLEST})
     height = max(4.2 * len(panels), 0.155 * bars + 1.5)
     figure, axes = plt.subplot_mosaic(
-        [row[::-1] for row in panels], figsize=(13, height), layout="constrained", width_ratios=(1, 1.15)
+        [["gains", size] for size in panels] or [["gains"]],
+        figsize=(13 if panels else 7, height),
+        width_ratios=(1, 1.15) if panels else None,
     )
     draw_gains(axes["gains"], evidence)
-    for size in evidence.sizes:
+    for size in panels:
         chosen = [m for m in hopping if m.size == size]
         draw_sensitivity(axes[size], chosen, f"{evidence.title(size)}, {len(chosen)} hopping kernels")
-    samples = "all candidates" if whole else "candidates kept in the evidence (the best of each kernel)"
-    figure.suptitle(f"{evidence.device}: {samples}", fontsize=12)
-    figure.supxlabel(
-        "Right: filled, the best candidate with that value, all else free; open, all else as in the best candidate. "
-        "Boxes: quartiles, orange the median; whiskers 5 % to 95 %.\nAt the right edge, the kernels behind either box. "
-        "registers: what the launch bounds leave a thread.",
-        fontsize=8,
-    )
-    plots.save(figure, out)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "evidence", type=Path, nargs="?", help="file of generated/tuned or packed folder (default: the first)"
-    )
-    parser.add_argument("--out", type=Path, default=Path("tuning.png"))
-    options = parser.parse_args()
-    try:
-        source = options.evidence or evidence_files()[0]
-        plot(read_evidence(source, load_profile("full").kernels), source.is_dir(), options.out)
-    except SpecError as error:
-        raise SystemExit(f"plot: {error}") from error
-    print(f"wrote {options.out}")
+    samples = "all candidates" if source.is_dir() else "candidates kept of the sweep (the best of each kernel)"
+    figure.suptitle(f"{evidence.device}: {samples}" if panels else evidence.device, fontsize=12)
+    if panels:
+        figure.supxlabel(LEGEND, fontsize=8)
+    return figure, [evidence.without_samples] if evidence.without_samples else []

@@ -1,37 +1,31 @@
-"""Prints what hopping terms take for each of several right-hand sides, as Markdown.
-
-Of files that `quarksmith bench --lattice 32,32,32,64 --family hopping --rotate --rhs N --json FILE` wrote. Right-hand
-sides are taken as solvers take them: by the kernel of the largest tile, what is left by those of smaller ones.
-"""
+"""Several right-hand sides."""
 
 import argparse
-import json
 import re
-import sys
 from pathlib import Path
+from typing import Any
+
+from common import Drawn, Part, plot, read_json
 
 PRECISIONS = ("double", "single", "half")
 Times = dict[tuple[int, int], float]
 """Microseconds of a launch, by the kernel's tile and the right-hand sides."""
 
 
-def add(path: Path, found: dict[str, dict[str, Times]]) -> None:
-    """Adds the times of a file, by name of the hopping term, those with a dagger left out, and by precision.
-
-    Raises:
-        OSError, ValueError, KeyError, TypeError: it cannot be read, or is something else.
-    """
-    data = json.loads(path.read_text())
+def read(path: Path) -> list[tuple[str, str, int, int, float]]:
+    """Name of the hopping term, those with a dagger left out, precision, tile, right-hand sides and microseconds."""
+    data: Any = read_json(path)
     if not isinstance(data, dict) or not data.get("kernels"):
         raise ValueError("no kernels in it")
+    found = []
     for row in data["kernels"]:
         parts = re.fullmatch(r"(\w+?)_n(\d+)(__complex)?", row["name"])
         if parts is None or "_dagger" in row["name"]:
             continue
         name, tile, complex_phase = parts.groups()
         plain = name.replace(f"_{row['precision']}_", " ", 1) + (complex_phase or "").replace("__", " ")
-        times = found.setdefault(plain, {}).setdefault(row["precision"], {})
-        times[int(tile), row["rhs"]] = row["microseconds"]
+        found.append((plain, row["precision"], int(tile), row["rhs"], row["microseconds"]))
+    return found
 
 
 def as_solved(times: Times, rhs: int) -> float | None:
@@ -61,24 +55,19 @@ def table(found: dict[str, dict[str, Times]], numbers: list[int]) -> list[str]:
     return lines
 
 
-def main() -> int:
-    """Prints the table; 1 where a file is none of `bench --family hopping`."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+@plot("JSON of `quarksmith bench --family hopping`", read=read, count="+")
+def batches(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """What hopping terms take for each of several right-hand sides, as Markdown.
+
+    Of files that `quarksmith bench --lattice 32,32,32,64 --family hopping --rotate --rhs N --json FILE` wrote.
+    Right-hand sides are taken as solvers take them: by the kernel of the largest tile, what is left by those of
+    smaller ones.
+    """
     found: dict[str, dict[str, Times]] = {}
-    for path in parser.parse_args().files:
-        try:
-            add(path, found)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            print(f"{path}: {error}: no file of `quarksmith bench --family hopping --json`", file=sys.stderr)
-            return 1
+    for name, precision, tile, rhs, microseconds in (row for _, rows in parts for row in rows):
+        found.setdefault(name, {}).setdefault(precision, {})[tile, rhs] = microseconds
     if not found:
-        print("no file times a hopping term: use `quarksmith bench --family hopping --json`", file=sys.stderr)
-        return 1
-    numbers = sorted({rhs for kernel in found.values() for times in kernel.values() for _, rhs in times})
-    print("\n".join(table(found, numbers)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        raise ValueError("no file times a hopping term")
+    return None, table(
+        found, sorted({rhs for kernel in found.values() for times in kernel.values() for _, rhs in times})
+    )

@@ -1,7 +1,4 @@
-"""Plots energies of free quarks, from propagators on unit links, beside the zeros of det M(p); prints them as a table.
-
-    quarksmith propagator --gauge unit:8,4,4,24 --action d234 --mass 0.2 --tol 1e-12 --out d234.h5
-    tools/plot_dispersion.py d234.h5 --out dispersion.png
+"""Energies of free quarks.
 
 S(p, t) is a sum of powers z^t, one for each zero of det M(p, p_4) with e^(i p_4) = z: those that decay slowest, forward
 and backward in time, have the energies -log|z| and log|z|.
@@ -14,7 +11,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import plots
+from common import COLOURS, Drawn, Part, plot
 
 Attributes = dict[str, str | float]
 
@@ -46,7 +43,6 @@ def brillouin(p: list, a: Attributes) -> tuple:
 
 
 SYMBOLS = {"naive": naive, "wilson": wilson, "d234": d234, "brillouin": brillouin}
-CURVES = ("#0b5394", "#b45f06", "#38761d", "#741b47")
 
 
 @dataclass
@@ -152,43 +148,29 @@ class Reader:
         return found
 
 
-def draw(quarks: list[Quark], out: Path) -> None:
-    """One panel an action; prints the rows of the table."""
-    figure, axes = plt.subplots(1, len(quarks), figsize=(4.2 * len(quarks), 3.8), sharey=True, squeeze=False)
-    print("| action | p | forward: propagator | det M(p) = 0 | backward: propagator | det M(p) = 0 |")
-    print("|---|---|---|---|---|---|")
-    for quark, axis in zip(quarks, axes[0], strict=True):
+@plot("propagators on unit links (HDF5)", read=Quark.read, count="+")
+def dispersion(parts: list[Part], options: argparse.Namespace) -> Drawn:
+    """Energies of free quarks, from propagators on unit links, beside the zeros of det M(p); prints them as a table.
+
+    quarksmith propagator --gauge unit:8,4,4,24 --action d234 --mass 0.2 --tol 1e-12 --out d234.h5
+    """
+    figure, axes = plt.subplots(1, len(parts), figsize=(4.2 * len(parts), 3.8), sharey=True, squeeze=False)
+    lines = ["| action | p | forward: propagator | det M(p) = 0 | backward: propagator | det M(p) = 0 |"]
+    lines.append("|---|---|---|---|---|---|")
+    for (_, quark), axis in zip(parts, axes[0], strict=True):
         p, measured = quark.decays()
         exact = quark.energies(p)
         for q, m, e in zip(p, measured, exact, strict=True):
-            print(f"| {quark.name} | {q:.4f} | {m[0]:.9f} | {e[0]:.9f} | {m[1]:.9f} | {e[1]:.9f} |")
+            lines.append(f"| {quark.name} | {q:.4f} | {m[0]:.9f} | {e[0]:.9f} | {m[1]:.9f} | {e[1]:.9f} |")
         fine = np.linspace(0, np.pi, 200)
         curves = quark.energies(fine)
         same = np.allclose(curves[:, 0], curves[:, 1])
         for n, label in enumerate(["both ways"] if same else ["forward", "backward"]):
-            axis.plot(fine, curves[:, n], color=CURVES[n], label=f"{label}: det M(p) = 0")
-            axis.plot(p, measured[:, n], "o", color=CURVES[n], mfc="white", label=f"{label}: propagator")
+            axis.plot(fine, curves[:, n], color=COLOURS[n], label=f"{label}: det M(p) = 0")
+            axis.plot(p, measured[:, n], "o", color=COLOURS[n], mfc="white", label=f"{label}: propagator")
         mass = quark.attributes["mass"]
         axis.plot(fine, np.hypot(mass, fine), ":", color="#666666", label="continuum, $\\sqrt{m^2 + p^2}$")
         axis.set(title=quark.name, xlabel="p along x", xlim=(0, np.pi), ylim=(0, 3.4))
-        axis.grid(alpha=0.3)
         axis.legend(fontsize=7)
     axes[0][0].set_ylabel("E")
-    figure.tight_layout()
-    plots.save(figure, out)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("data", type=Path, nargs="+", help="propagators on unit links (HDF5)")
-    parser.add_argument("--out", type=Path, default=Path("dispersion.png"))
-    options = parser.parse_args()
-    try:
-        draw([Quark.read(path) for path in options.data], options.out)
-    except (OSError, ValueError, struct.error) as error:
-        parser.exit(1, f"{parser.prog}: error: {error}\n")
-    print(f"wrote {options.out}")
-
-
-if __name__ == "__main__":
-    main()
+    return figure, lines
