@@ -23,24 +23,19 @@ def cosh_mass(folded: np.ndarray) -> np.ndarray:
 
     Solved by bisection for t < T/2; NaN where no mass fits.
     """
-    middle_t = len(folded) - 1
-    masses = np.full(middle_t, np.nan)
-    for t in range(middle_t):
-        if folded[t] * folded[t + 1] <= 0:
-            continue
-        ratio = folded[t] / folded[t + 1]
-        low, high = 1e-6, 10.0
+    here, ahead, middle = folded[:-1], folded[1:], len(folded) - 1
+    t, low, high = np.arange(middle), np.full(middle, 1e-6), np.full(middle, 10.0)
 
-        def mismatch(m: float, t: int = t, ratio: float = ratio) -> float:
-            return np.cosh(m * (t - middle_t)) / np.cosh(m * (t + 1 - middle_t)) - ratio
+    def mismatch(m: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.cosh(m * (t - middle)) / np.cosh(m * (t + 1 - middle)) - here / ahead
 
-        if mismatch(low) * mismatch(high) > 0:
-            continue
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if mismatch(low) * mismatch(middle) > 0 else (low, middle)
-        masses[t] = low
-    return masses
+    fits = (here * ahead > 0) & (mismatch(low) * mismatch(high) <= 0)
+    for _ in range(60):
+        m = (low + high) / 2
+        above = mismatch(low) * mismatch(m) > 0
+        low, high = np.where(above, m, low), np.where(above, high, m)
+    return np.where(fits, low, np.nan)
 
 
 def forward_mass(correlator: np.ndarray) -> np.ndarray:
