@@ -126,9 +126,9 @@ dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything ren
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
 	@$(call with,BENCH) $(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite
-	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
+	@$(PYTHON) tools/plots roofline $(BUILD)/bench.json --out $(BUILD)/roofline.png
 	@for file in $(wildcard generated/tuned/*.json $(BUILD)/tuned/*.json); do \
-	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
+	  $(PYTHON) tools/plots tuning $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
 fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=3600), and kill runs at random moments
 	@mkdir -p build-fuzz

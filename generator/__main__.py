@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -121,7 +121,7 @@ def _add_evidence_commands(command: Callable[..., Parser]) -> None:
     policies.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
     )
-    given = command("contribute", _contribute, "Add what `make tune` found on this machine to generated/tuned.")
+    given = command("contribute", _contribute, "Add what `make tune` found on this machine to generated/tuned.", "")
     given.add_argument("results", type=Path, metavar="DIR", help="folder of the results, as build/tuned")
     given.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
@@ -250,7 +250,7 @@ def _policies(options: argparse.Namespace) -> int:
 
 
 def _contribute(options: argparse.Namespace) -> int:
-    for path in contribute(options.results, options.out / "tuned"):
+    for path in contribute(options.results, options.out / "tuned", _all_kernels(options.profile)):
         print(f"wrote {path}; commit it with what `make generate` changes")
     return 0
 
@@ -339,9 +339,14 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _all_kernels(profile: str) -> Iterator[KernelSpec]:
+    """Those of a profile, or of the two that have all between them."""
+    for name in [profile] if profile else ["full", "wide"]:
+        yield from load_profile(name).kernels
+
+
 def _report(options: argparse.Namespace) -> int:
-    every = [options.profile] if options.profile else ["full", "wide"]  # which have all kernels between them
-    kernels = [spec for name in every for spec in load_profile(name).kernels]
+    kernels = list(_all_kernels(options.profile))
     for path in [options.samples] if options.samples else evidence_files(options.device):
         print(report(read_evidence(path, kernels), 1e9 * options.copy))
     return 0

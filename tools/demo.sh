@@ -27,8 +27,8 @@ step "4. Solve for the quark propagator, twelve columns"
 $quarksmith propagator --gauge $gauge --kappa 0.150 --tol 1e-10 --source point:0,0,0,0 --out $out/propagator.h5 --correlators $out/correlators.json --overwrite
 
 step "5. Plot"
-.venv/bin/python tools/plot_correlators.py $out/correlators.json --out $out/correlators.png
-.venv/bin/python tools/plot_history.py $out/heatbath.json --out $out/heatbath.png
+.venv/bin/python tools/plots correlators $out/correlators.json --out $out/correlators.png
+.venv/bin/python tools/plots history $out/heatbath.json --out $out/heatbath.png
 
 step "Made in $out/"
 ls -1 $out

@@ -24,7 +24,7 @@ from ..spec import KernelSpec
 from ..targets import HOST, TABLES, Target
 from .build import Build
 from .registry import registry_data
-from .render import render, render_files, render_group
+from .render import render, render_calls, render_files, render_group
 from .tables import tables
 from .write import write_if_changed
 
@@ -153,7 +153,7 @@ def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
 def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, str]:
     command = f"python -m generator kernel {specs[0].name}"
     specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
-    files = render_files(specs, command)
+    files = render_files(specs, command) | render_calls(specs, command)
     for target in {TABLES[table].name: TABLES[table] for table in build.compiled}.values():
         files[PurePosixPath(_kernels(target))] = render_group(specs, target, command)
         text = render("registry.cpp.j2", command, **registry_data(specs, target))

@@ -188,10 +188,17 @@ def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
         path = body_path(spec)
         if path is not None and path not in files:
             files[path] = render_body(spec, command)
-        if call := spec.operator.call():
-            path = PurePosixPath(f"expressions/{spec.operator.name}.hpp")
-            files.setdefault(path, render("call.hpp.j2", command, **call))
     return files
+
+
+def render_calls(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:
+    """Typed calls of expressions, for programs of others."""
+    calls = {spec.operator.name: spec.operator.call() for spec in specs}
+    return {
+        PurePosixPath(f"expressions/{name}.hpp"): render("call.hpp.j2", command, **call)
+        for name, call in calls.items()
+        if call
+    }
 
 
 def _storages(specs: Iterable[KernelSpec]) -> list[Storage]:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from ..targets import TARGETS
 
-READ = ("links", "bases", "bodies", "expressions")
-"""Folders of what a person reads: git keeps them. The others hold rows and tables."""
+READ = ("links", "bases", "bodies")
+"""Folders of what a person reads: git keeps them, of bodies those of .gitignore. The others hold rows and tables."""
 OWNED = (*READ, *TARGETS)
 """Folders whose files all come from the generator."""
 STAMP = ".rendered"
@@ -52,14 +52,15 @@ def write_files(files: dict[PurePosixPath, str], folder: Path) -> Written:
     return Written(len(files), changed, removed, sum(text.count("\n") for text in files.values()))
 
 
-def write_if_changed(path: Path, text: str) -> bool:
+def write_if_changed(path: Path, text: str | bytes) -> bool:
     """Writes `text` unless the file already holds it; keeps time stamps of unchanged files for the build."""
-    if path.is_file() and path.read_text() == text:
+    data = text.encode() if isinstance(text, str) else text
+    if path.is_file() and path.read_bytes() == data:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(text)
+        temporary.write_bytes(data)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -102,14 +104,15 @@ class Field:
 
 
 def read_field(path: Path) -> Field:
-    """A JSON file that measurements wrote.
+    """A JSON file that measurements wrote; its name ends in .gz if it is compressed.
 
     Raises:
         SpecError: it cannot be read, or is no JSON.
     """
     try:
-        return Field(path, "", json.loads(path.read_text()))
-    except (OSError, ValueError, RecursionError) as error:
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_text()
+        return Field(path, "", json.loads(text))
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise SpecError(f"evidence {path}: {error}; delete it or run the sweep again") from error
 
 
@@ -184,6 +187,20 @@ def check_kernels(table: Field) -> Mapping[str, Any]:
             classes[size] = [row.value for row in found]
         kernels[name] = entry.value | {"classes": classes}
     return kernels
+
+
+def samples_file(evidence: Path) -> Path:
+    """Where all candidates of a file of evidence stand, of which it keeps the deciding ones; git does not keep it."""
+    return evidence.parent / "samples" / f"{evidence.stem}.json.gz"
+
+
+def read_samples(evidence: Path, kernels: Mapping[str, Any]) -> dict[str, Any]:
+    """All candidates of those of its kernels that were sampled as they are; empty where the samples are not at hand."""
+    if not (file := samples_file(evidence)).is_file():
+        return {}
+    same = ("digest", "toolkit")
+    found = check_kernels(read_field(file)["kernels"])
+    return {n: e for n, e in found.items() if all(e.get(k) == kernels.get(n, {}).get(k, 0) for k in same)}
 
 
 def check_sizes(sizes: Field) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -11,12 +11,12 @@ from typing import Any
 
 from ..emit.render import slug
 from ..errors import SpecError
-from ..shapes import SHAPES
 from ..spec import KernelSpec
 from ..targets import LIMITS
-from .evidence import check_device, check_kernels, check_sizes, read_field
+from .evidence import check_device, check_kernels, check_sizes, read_field, read_samples, samples_file
 from .sweep import collect
-from .tuned import FOLDER, _is_default, _kernel, read_facts
+from .tuned import FOLDER, read_facts
+from .winners import is_default, kernel_of, usable
 
 Row = Mapping[str, Any]
 """A candidate of the evidence: shape, launch numbers, registers, status, microseconds."""
@@ -32,6 +32,7 @@ class Measured:
         sites: those that a launch works on.
         rhs: right-hand sides of a launch.
         rows: candidates, the fastest first.
+        sampled: whether they are all that were measured; else those alone from which the winner follows.
     """
 
     spec: KernelSpec
@@ -39,6 +40,7 @@ class Measured:
     sites: int
     rhs: int
     rows: tuple[Row, ...]
+    sampled: bool = True
 
     @property
     def best(self) -> Row:
@@ -48,12 +50,12 @@ class Measured:
     @property
     def default(self) -> Row | None:
         """The candidate with the declared default, None if it is not among those kept."""
-        return next((r for r in self.rows if _is_default(dict(r), self.spec)), None)
+        return next((r for r in self.rows if is_default(dict(r), self.spec)), None)
 
     @property
     def variant(self) -> str:
         """Name of the best candidate's shape and launch numbers, `default` for the kernel itself."""
-        return _kernel(self.spec, dict(self.best)).name.removeprefix(self.spec.name).lstrip("_") or "default"
+        return kernel_of(self.spec, dict(self.best)).name.removeprefix(self.spec.name).lstrip("_") or "default"
 
     @property
     def gain(self) -> float | None:
@@ -79,12 +81,25 @@ class Measured:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One file of generated/tuned, or of a packed folder with all its samples."""
+    """One file of generated/tuned, with its samples where they are at hand, or a packed folder."""
 
     device: str
     facts: Mapping[str, Any]
     kernels: tuple[Measured, ...]
+    samples: Path
     left_out: int = 0  # kernels that the profile does not hold
+
+    @property
+    def sampled(self) -> list[Measured]:
+        """Those of which all samples are at hand."""
+        return [m for m in self.kernels if m.sampled]
+
+    @property
+    def without_samples(self) -> str:
+        """Where samples that are missing come from, in a line; empty if none are."""
+        missing = len({m.spec.name for m in self.kernels if not m.sampled})
+        where = f"{self.samples}, of the release or of the machine that swept (docs/howto-tune.md)"
+        return f"What an axis is worth needs samples, which {missing} kernels are without: {where}." if missing else ""
 
     @property
     def sizes(self) -> list[str]:
@@ -114,10 +129,13 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
     if path.is_dir():
         table: Mapping[str, Any] = collect(path)
         facts = read_facts(path)
+        sampled: Collection[str] = table
     else:
         data = read_field(path)
         check_device(data)
-        table = {name: entry["classes"] for name, entry in check_kernels(data["kernels"]).items()}
+        entries = check_kernels(data["kernels"])
+        sampled = read_samples(path, entries)
+        table = {name: entry["classes"] for name, entry in {**entries, **sampled}.items()}
         facts = {key: value for key, value in data.value.items() if key != "kernels"}
         check_sizes(data["sizes"])
     sizes = facts["sizes"]
@@ -125,15 +143,10 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
     found = []
     for name in sorted(set(table) & set(specs)):
         for size, rows in table[name].items():
-            good = sorted((r for r in rows if _usable(r)), key=lambda r: r["microseconds"])
+            good = sorted((r for r in rows if usable(r)), key=lambda r: r["microseconds"])
             if good and size in sizes:
-                found.append(_measured(specs[name], size, sizes[size], good))
-    return Evidence(str(facts["device"]), facts, tuple(found), len(set(table) - set(specs)))
-
-
-def _usable(row: Row) -> bool:
-    """Whether a candidate was measured, and its shapes still exist."""
-    return row["status"] == "ok" and all(name in SHAPES for name in row["shape"])
+                found.append(replace(_measured(specs[name], size, sizes[size], good), sampled=name in sampled))
+    return Evidence(str(facts["device"]), facts, tuple(found), samples_file(path), len(set(table) - set(specs)))
 
 
 def _measured(spec: KernelSpec, size: str, launch: Mapping[str, Any], good: list[Row]) -> Measured:
@@ -242,7 +255,8 @@ def report(evidence: Evidence, copy: float = 0) -> str:
     for size in evidence.sizes:
         chosen = [m for m in evidence.kernels if m.size == size]
         lines += ["", f"#### {evidence.title(size)}", "", *_kernel_table(chosen, copy)]
-        lines += ["", *_axis_table(chosen)]
+        lines += ["", *_axis_table([m for m in chosen if m.sampled])]
+    lines += ["", evidence.without_samples] if evidence.without_samples else []
     return "\n".join(lines)
 
 
@@ -259,13 +273,14 @@ def _kernel_table(kernels: list[Measured], copy: float) -> list[str]:
 
 
 def _axis_table(kernels: list[Measured]) -> list[str]:
+    """Empty if no samples of them are at hand."""
     rows = []
     for name, gains in axis_gains(kernels):
         where, most = max(gains.items(), key=lambda item: item[1])
         wins = sum(g > 1 for g in gains.values())
         median = statistics.median(gains.values())
         rows.append([name, str(len(gains)), str(wins), f"{median:.3f}", f"{most:.3f}", f"`{where}`"])
-    return markdown(["axis", "kernels", "won by it", "median gain", "largest gain", "at"], rows)
+    return markdown(["axis", "kernels", "won by it", "median gain", "largest gain", "at"], rows) if kernels else []
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> list[str]:

@@ -1,11 +1,15 @@
-"""Tuning evidence: one JSON file a device in generated/tuned, and what is rendered from it."""
+"""Tuning evidence: one JSON file a device in generated/tuned, and what is rendered from it.
+
+git keeps the candidates that decide. All that a sweep keeps (samples) stand compressed beside, where it was made.
+"""
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,9 +20,8 @@ from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..folders import ROOT
 from ..profile import Profile
-from ..shapes import MOST_GROUPS, SHAPES, groups
 from ..spec import KernelSpec
-from ..targets import Size, Target
+from ..targets import TARGETS, Target
 from .candidates import digest
 from .evidence import (
     COLUMNS,
@@ -30,15 +33,16 @@ from .evidence import (
     check_sizes,
     check_target,
     read_field,
+    read_samples,
     row_text,
+    samples_file,
 )
 from .sweep import collect
+from .winners import deciding, is_default, kernel_of, winners
 
 FOLDER = ROOT / "generated" / "tuned"
 KEPT = 20
-"""Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
-FEW = "few"
-"""Class of the batches of fewer tiles than groups of threads; what is best there follows from larger batches."""
+"""Candidates of a kernel and class that samples keep, beside one of each kind of rejection."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +81,20 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
         for size, rows in sizes.items():
             good = [r for r in rows if r["status"] == "ok"]
             bad = {r["status"]: r for r in reversed(rows) if r["status"] != "ok"}
-            kept = good[:KEPT] + [r for r in good[KEPT:] if _is_default(r, profile.find(name))]
+            kept = good[:KEPT] + [r for r in good[KEPT:] if is_default(r, profile.find(name))]
             spills = [{k: r[k] for k in ("shape", "block", "min_blocks", "registers", "spills")} for r in spilled]
             entry["classes"][size] = kept + list(bad.values()) + [r | {"status": "spills"} for r in spills]
         kernels[name] = entry
-    return _add_to(out, facts, kernels)
+    return _add_to(out, facts, kernels, profile.kernels, kernels)
 
 
-def contribute(folder: Path, out: Path) -> list[Path]:
+def contribute(folder: Path, out: Path, specs: Iterable[KernelSpec]) -> list[Path]:
     """Adds the evidence of a folder to that of another one, in place of what was known of the same kernels.
+
+    Args:
+        folder: with the evidence, and its samples where they are at hand.
+        out: to which it is added.
+        specs: all kernels that it may be of, read last; of others every candidate is kept.
 
     Raises:
         SpecError: there is none, it is damaged, or is of another device under the same name.
@@ -93,28 +102,41 @@ def contribute(folder: Path, out: Path) -> list[Path]:
     files = sorted(folder.glob("*.json"))
     if not files:
         raise SpecError(f"{folder} holds no results; `make tune` measures this machine")
-    written = []
+    found = []
     for path in files:
         data = read_field(path)
         names = [key for key in data.value if key not in ("sizes", "columns", "kernels")]
         facts: dict[str, Any] = {key: data[key].text(FACT) for key in names}
         facts |= {"device": check_device(data), "sizes": check_sizes(data["sizes"])}
         check_target(data)
-        written.append(_add_to(out, facts, dict(check_kernels(data["kernels"]))))
-    return written
+        kernels = dict(check_kernels(data["kernels"]))
+        samples = read_samples(path, kernels)
+        found.append((facts, kernels | samples, samples))
+    every = list(specs)
+    return [_add_to(out, facts, kernels, every, samples) for facts, kernels, samples in found]
 
 
-def _add_to(out: Path, facts: dict[str, Any], kernels: dict[str, Any]) -> Path:
-    path = out / f"{slug(facts['device'])}.json"
+def _add_to(
+    out: Path, facts: dict[str, Any], kernels: dict[str, Any], specs: Iterable[KernelSpec], sampled: Collection[str]
+) -> Path:
+    """Adds kernels, of which those `sampled` come with all candidates, to the evidence of their device."""
+    path, target = out / f"{slug(facts['device'])}.json", TARGETS[facts["target"]]
+    known = {spec.name: spec for spec in specs}
+    samples = {name: kernels[name] for name in sampled}
+    for name in kernels.keys() & known.keys():
+        kernels[name] = kernels[name] | {"classes": deciding(known[name], kernels[name]["classes"], target)}
     if path.is_file():
         old = read_field(path)
         if check_device(old) != facts["device"]:
             raise SpecError(f"evidence {path} is of {check_device(old)}, not of {facts['device']}; rename it")
         if old.has("sizes"):  # kernels that stay have classes that new results may lack
             facts = facts | {"sizes": check_sizes(old["sizes"]) | facts["sizes"]}
-        kernels = dict(check_kernels(old["kernels"])) | kernels
-    out.mkdir(parents=True, exist_ok=True)
+        before = dict(check_kernels(old["kernels"]))
+        samples = {n: e for n, e in read_samples(path, before).items() if n not in kernels} | samples
+        kernels = before | kernels
     write_if_changed(path, _text(facts, kernels))
+    if samples or samples_file(path).is_file():
+        write_if_changed(samples_file(path), gzip.compress(_text(facts, samples).encode(), mtime=0))
     return path
 
 
@@ -128,11 +150,6 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return {key: value.text(FACT) for key, value in facts.items()} | {"sizes": sizes}
 
 
-def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
-    plain = row["shape"] in ([], ["kept"])  # what the kernel itself does with one and with several right-hand sides
-    return plain and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
-
-
 def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
     """JSON with as many candidates in a line as fit; `columns` names their members."""
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
@@ -141,7 +158,9 @@ def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
     for name, entry in sorted(kernels.items()):
         classes = []
         for size, rows in sorted(entry["classes"].items()):
-            classes.append(f"   {json.dumps(size)}: [\n{_wrapped(map(row_text, rows))}]")
+            texts = [row_text(row) for row in rows]
+            line = f"   {json.dumps(size)}: [{', '.join(texts)}]"
+            classes.append(line if len(line) < 118 else f"   {json.dumps(size)}: [\n{_wrapped(texts)}]")
         head = f'"digest": {json.dumps(entry["digest"])}, "toolkit": {json.dumps(entry["toolkit"])}'
         blocks.append(f'  {json.dumps(name)}: {{{head}, "classes": {{\n' + ",\n".join(classes) + "}}")
     return "{\n" + "\n".join(lines) + '\n "kernels": {\n' + ",\n".join(blocks) + "}}\n"
@@ -221,7 +240,7 @@ def choices(
             if entry is None:
                 continue
             stale = entry.get("digest") != digest(partner, target)
-            for size, variant in sorted(_winners(spec, entry["classes"], target).items()):
+            for size, variant in sorted(winners(spec, entry["classes"], target).items()):
                 table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:
                     variants[target.name].add(variant)
@@ -235,68 +254,12 @@ def gains(folder: Path, profile: Profile) -> str:
         spec = profile.find(name)
         for size, rows in sorted(sizes.items()):
             good = [r for r in rows if r["status"] == "ok"]
-            default = next((r for r in good if _is_default(r, spec)), None)
+            default = next((r for r in good if is_default(r, spec)), None)
             if not good:
                 lines.append(f"{name:<40} {size:<6} no candidate passed")
                 continue
             before = default["microseconds"] if default else float("nan")
             best = good[0]["microseconds"]
-            variant = _kernel(spec, good[0]).name.removeprefix(name).lstrip("_") or "default"
+            variant = kernel_of(spec, good[0]).name.removeprefix(name).lstrip("_") or "default"
             lines.append(f"{name:<40} {size:<6} {before:>10.2f} {best:>9.2f} {before / best:>6.2f}  {variant}")
     return "\n".join(lines)
-
-
-def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target: Target) -> dict[str, KernelSpec]:
-    """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
-
-    The first of these that loses less than a variant must gain. Rows of shapes that no longer exist are passed over.
-    """
-    times: dict[str, dict[KernelSpec, float]] = {}
-    for size, rows in classes.items():
-        good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
-        if good and size in target.sizes:
-            times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
-    alone = {size: t for size, t in times.items() if target.sizes[size].rhs == 1}
-    batches = {size: t for size, t in times.items() if size not in alone}
-    found = _compromise(spec, alone, target.sizes)
-    for size, each in batches.items():
-        found |= _of_batches(spec, size, each, target.sizes)
-    return found
-
-
-def _of_batches(
-    spec: KernelSpec, size: str, times: dict[KernelSpec, float], sizes: Mapping[str, Size]
-) -> dict[str, KernelSpec]:
-    """The kernel for batches, and where it has four groups of threads, that for batches in which two would idle.
-
-    Four groups must gain over fewer what a variant must gain.
-    """
-    fewer = {k: t for k, t in times.items() if groups(k.shape) < MOST_GROUPS}
-    found = _compromise(spec, {size: times}, sizes)
-    if not fewer:
-        return found
-    few = _compromise(spec, {size: fewer}, sizes)
-    gains = min(times.values()) * (1 + sizes[size].gain) <= min(fewer.values())
-    return found | {FEW: few[size]} if gains else few
-
-
-def _compromise(
-    spec: KernelSpec, times: dict[str, dict[KernelSpec, float]], sizes: Mapping[str, Size]
-) -> dict[str, KernelSpec]:
-    """Few kernels of which one is nearly the fastest in each class: first `spec`, then what serves most classes."""
-    limit = {size: (1 + sizes[size].gain) * min(t.values()) for size, t in times.items()}
-    found: dict[str, KernelSpec] = {}
-    left = list(times)
-    while left:
-        served = {k: [s for s in left if times[s].get(k, 1e30) <= limit[s]] for s in left for k in times[s]}
-        loss = {k: max((times[s][k] / limit[s] for s in some), default=1e30) for k, some in served.items()}
-        best = spec if served.get(spec) else min(served, key=lambda k: (-len(served[k]), loss[k], k.name))
-        found |= dict.fromkeys(served[best], best)
-        left = [s for s in left if s not in found]
-    return found
-
-
-def _kernel(spec: KernelSpec, row: dict[str, Any]) -> KernelSpec:
-    if _is_default(row, spec):
-        return spec
-    return spec.as_variant(tuple(row["shape"]), row["block"], row["min_blocks"])

@@ -333,7 +333,6 @@ def test_flags_of_several_words_arrive_as_they_were_given(tmp_path):
     for name in ("tools/setup.sh", "python"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
-    (tmp_path / "tools/plot_roofline.py").touch()
     cuda = '-gencode=arch=compute_90,code=[sm_90,compute_90] -Xcompiler="-Wall -g"'
     given = [f"CUDA_FLAGS={cuda}", "CMAKE_FLAGS=-DA='b \"c\"' -DL=1;2", "BENCH=--only 'a; touch pwned' --energy"]
     environment = os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}

@@ -152,11 +152,11 @@ def test_a_missing_formula_is_answered_by_a_row_that_a_profile_takes(quarksmith)
 
 
 def test_energies_of_free_quarks_are_zeros_of_the_determinant(quarksmith):
-    """tools/plot_dispersion.py: powers in a propagator against the formula, both ways in time."""
+    """tools/plots dispersion: powers in a propagator against the formula, both ways in time."""
     dense = ("--action", "naive", "--mass", 0.2, "--mu", 0.1, "--device", "cpu")
     for action, name in ((dense, "naive"), (D234, "d234"), (ACTION, "denser")):
         quarksmith("propagator", "--gauge", "unit:4,4,4,16", *action, "--tol", "1e-12", "--out", f"{name}.h5")
-    tool = [sys.executable, ROOT / "tools/plot_dispersion.py"]
+    tool = [sys.executable, ROOT / "tools/plots", "dispersion"]
     files = ["naive.h5", "d234.h5"]
     done = subprocess.run([*tool, *files], cwd=quarksmith.folder, capture_output=True, text=True, check=True)
     rows = [

@@ -7,10 +7,10 @@ import pytest
 from generator.__main__ import main
 from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.tune.evidence import COLUMNS, Field, check_kernels, read_field, row_text
+from generator.tune.evidence import COLUMNS, Field, check_kernels, read_field, read_samples, row_text, samples_file
 from generator.tune.policies import policy_choices, tuning_of
 from generator.tune.sweep import collect
-from generator.tune.tuned import FOLDER, _text, choices, write_evidence
+from generator.tune.tuned import FOLDER, _text, choices, contribute, write_evidence
 
 KERNEL = "wilson_double_r12_nr_n1"
 DEV = load_profile("dev")
@@ -151,6 +151,31 @@ def test_a_packed_folder_is_collected(tmp_path):
     assert list(collect(folder)) == [KERNEL]
     write_evidence(folder, DEV, tmp_path / "tuned")
     assert tuning_of(DEV.kernels, (tmp_path / "tuned",)).devices
+
+
+def test_a_sweep_keeps_what_decides_and_its_samples_beside(tmp_path):
+    """What others contribute without samples leaves none of what it replaces."""
+    rows = [row(block=b, min_blocks=1, microseconds=us) for b, us in ((64, 5.0), (128, 6.0), (256, 7.0))]
+    kernels = [{"module": "m", "kernel": f"k{n}", "base": KERNEL, **r} for n, r in enumerate(rows)]
+    lines = [
+        {"class": "large", "kernel": k["kernel"], "status": "ok", "deviation": 0.0, "microseconds": k["microseconds"]}
+        for k in kernels
+    ]
+    sizes = {"large": {"lattice": [4, 4, 4, 4], "rhs": 1}}
+    candidates = json.dumps({"sizes": sizes, "digests": {KERNEL: "abc"}, "candidates": kernels})
+    results = "".join(json.dumps(line) + "\n" for line in lines)
+    folder = packed(tmp_path / "p", candidates=candidates, results=results)
+    path = write_evidence(folder, DEV, tmp_path / "build")
+    (added,) = contribute(path.parent, tmp_path / "tuned", DEV.kernels)
+    for evidence in (path, added):
+        (decides,) = (read_field(evidence)["kernels"].value)[KERNEL]["classes"].values()
+        assert [r[1] for r in decides] == [64]  # threads of the fastest
+        (samples,) = read_samples(evidence, check_kernels(read_field(evidence)["kernels"])).values()
+        assert [r["block"] for r in samples["classes"]["large"]] == [64, 128, 256]
+    samples_file(path).unlink()
+    contribute(path.parent, tmp_path / "tuned", DEV.kernels)
+    assert KERNEL in read_field(added)["kernels"].value
+    assert KERNEL not in read_samples(added, check_kernels(read_field(added)["kernels"]))
 
 
 def test_a_sweep_of_some_classes_leaves_the_others_their_lattices(tmp_path):

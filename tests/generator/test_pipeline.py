@@ -12,7 +12,7 @@ from tree import tracked
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
 from generator.cpp.expressions import accumulation, combination
-from generator.emit.render import TemplateError, render, render_profile
+from generator.emit.render import TemplateError, body_path, render, render_profile
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
@@ -135,6 +135,18 @@ def test_git_keeps_what_a_person_reads_as_it_is_rendered():
     if kept.returncode == 0:  # not in the folder of a tarball
         names = {n for n in kept.stdout.split() if not n.startswith("generated/tuned/")} - {"generated/README.md"}
         assert names <= set(read), "commit the folders of READ (generator/emit/write.py) and nothing else of generated/"
+
+
+def test_git_keeps_little_of_generated():
+    kept = [p for p in tracked("generated/*") if p.is_file()]
+    if subprocess.run(
+        ["git", "ls-files", "--error-unmatch", "generated/README.md"], cwd=ROOT, capture_output=True, check=False
+    ).returncode:
+        pytest.skip("not in the folder of a tarball")
+    assert sum(len(p.read_text().splitlines()) for p in kept) <= 8000
+    bodies = {p.stem for p in kept if p.parent.name == "bodies"}
+    shown = {(k.operator.family, k.operator.template) for k in load_profile("default").kernels if k.body in bodies}
+    assert shown == {(k.operator.family, k.operator.template) for k in load_profile("default").kernels if body_path(k)}
 
 
 def test_writing_touches_only_what_changed(tmp_path):

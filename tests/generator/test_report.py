@@ -1,5 +1,6 @@
 """Reports and plots of evidence."""
 
+import gzip
 import json
 
 import pytest
@@ -9,8 +10,11 @@ from tree import tracked
 from generator.__main__ import main
 from generator.errors import SpecError
 from generator.profile import load_profile
+from generator.targets import TARGETS
+from generator.tune.evidence import samples_file
 from generator.tune.report import axis_gains, read_evidence, report, sensitivity
 from generator.tune.tuned import FOLDER
+from generator.tune.winners import deciding
 
 NAME = "wilson_single_r12_nr_n1"
 SPEC = load_profile("default").find(NAME)
@@ -32,10 +36,10 @@ ROWS = [
 
 @pytest.fixture
 def path(tmp_path):
-    entry = {
-        NAME: {"digest": "", "toolkit": "", "classes": {"large": ROWS}},
-        "gone_double": {"digest": "", "classes": {}},
-    }
+    """Evidence with its samples beside; a kernel of both has left the profile."""
+    thin = deciding(SPEC, {"large": ROWS}, TARGETS["cuda"])
+    entry = {NAME: {"digest": "a", "toolkit": "", "classes": thin}, "gone_double": {"digest": "", "classes": {}}}
+    samples = {NAME: {"digest": "a", "toolkit": "", "classes": {"large": ROWS}}}
     facts = {
         "device": "Some GPU",
         "target": "cuda",
@@ -44,6 +48,8 @@ def path(tmp_path):
     }
     path = tmp_path / "some_gpu.json"
     path.write_text(json.dumps({**facts, "kernels": entry}))
+    samples_file(path).parent.mkdir()
+    samples_file(path).write_bytes(gzip.compress(json.dumps({**facts, "kernels": samples}).encode()))
     return path
 
 
@@ -79,6 +85,30 @@ def test_the_report_is_markdown(path):
     assert {line.count("|") for line in tables} == {7, 8}
 
 
+def test_what_an_axis_was_worth_needs_the_samples_of_the_kernel_as_it_is(path):
+    """Without them, or with those of another body, the table of kernels is the same and the other is left out."""
+    whole = report(read_evidence(path, [SPEC]))
+    assert "| box |" in whole and "| stream |" in whole and "samples" not in whole
+    data = json.loads(gzip.decompress(samples_file(path).read_bytes()))
+    data["kernels"][NAME]["digest"] = "b"
+    samples_file(path).write_bytes(gzip.compress(json.dumps(data).encode()))
+    old = report(read_evidence(path, [SPEC]))
+    samples_file(path).unlink()
+    without = report(read_evidence(path, [SPEC]))
+    assert old == without and "| box |" not in without and str(samples_file(path)) in without.splitlines()[-1]
+    tables = ["\n".join(line for line in t.splitlines() if NAME in line and "`" in line[:3]) for t in (whole, without)]
+    assert tables[0] == tables[1] and "1.50" in tables[0]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", gzip.compress(b"{")[:-9], gzip.compress(b"[]"), gzip.compress(b'{"kernels": 1}')]
+)
+def test_damaged_samples_are_refused(data, path):
+    samples_file(path).write_bytes(data)
+    with pytest.raises(SpecError, match=r"some_gpu\.json\.gz"):
+        read_evidence(path, [SPEC])
+
+
 KEPT = [p for p in tracked("generated/tuned/*.json") if p.parent == FOLDER]
 
 
@@ -87,7 +117,7 @@ def test_the_command_prints_the_kept_evidence(file, capsys):
     assert main(["report", "--device", file.stem, "--copy", "4280"]) == 0
     text = capsys.readouterr().out
     assert "#### large launches, " in text and "of the floor" in text
-    assert ("| launch |" in text) == ("nvidia" in file.stem)  # CPUs have no threads of a block
+    assert ("| launch |" in text) == ("nvidia" in file.stem and samples_file(file).is_file())
 
 
 def test_evidence_that_is_not_kept_is_a_clear_error(capsys):
@@ -102,28 +132,23 @@ def test_damaged_evidence_is_refused(text, tmp_path):
         read_evidence(tmp_path / "x.json", [])
 
 
-def test_both_plots_are_drawn(path, tmp_path):
-    bench = {
-        "device": "X, 2 threads",
-        "lattice": [8, 8, 8, 8],
-        "copy_bytes_per_second": 1e10,
-        "rotating_buffers": False,
-    }
-    kernel = {"name": "wilson_bits20_r12_nr_n1", "family": "hopping", "precision": "bits20"}
-    kernels = [
-        kernel | {"gflops": 3.0, "gbytes_per_second": 2.0},
-        kernel
-        | {"name": "axpby_half", "family": "update", "precision": "half", "gflops": 1.0, "gbytes_per_second": 4.0},
-    ]
-    (tmp_path / "bench.json").write_text(json.dumps({**bench, "kernels": kernels}))
-    for tool, arguments in (
-        ("plot_tuning.py", [path]),
-        ("plot_roofline.py", [path, "--copy", "4000"]),
-        ("plot_roofline.py", [tmp_path / "bench.json"]),
-    ):
-        out = tmp_path / "plot.png"
-        assert draw(tool, *arguments, "--out", out) == (0, "")
-        assert out.read_bytes().startswith(b"\x89PNG")
-        out.unlink()
-    refused, _ = draw("plot_roofline.py", path)
-    assert refused.endswith("give it with --copy GB/S")
+def test_evidence_is_drawn(path, tmp_path):
+    """Bars are gains; each value of each knob has its boxes, where all samples are at hand."""
+    found = draw("tuning", path, "--out", tmp_path / "t.png")
+    gains, knobs = found.figure.axes
+    assert [bar.get_width() for bar in gains.patches] == [pytest.approx(0.5)]  # beyond 1
+    assert [t.get_text() for t in gains.get_yticklabels()] == [NAME]
+    values = [t.get_text() for t in knobs.get_yticklabels()]
+    assert {"block 128", "block 256", "with box", "without box", "with stream", "without stream"} <= set(values)
+    samples_file(path).unlink()
+    found = draw("tuning", path, "--out", tmp_path / "t.png")
+    (gains,) = found.figure.axes
+    assert [bar.get_width() for bar in gains.patches] == [pytest.approx(0.5)]
+    assert str(samples_file(path)) in found.printed.splitlines()[0]
+    above, below = draw("roofline", path, "--copy", "4000", "--out", tmp_path / "r.png").figure.axes
+    (point,) = [line for line in above.lines if line.get_marker() == "o"]
+    (measured,) = read_evidence(path, [SPEC]).kernels
+    assert list(point.get_xdata()) == [pytest.approx(measured.gflops() / measured.gbytes())]
+    assert list(point.get_ydata()) == [pytest.approx(measured.gflops())]
+    refused = draw("roofline", path, "--out", tmp_path / "n.png")
+    assert refused.status == 1 and "--copy" in refused.said and not (tmp_path / "n.png").exists()
