@@ -1,4 +1,4 @@
-"""Pages of docs/ and README.md: links, the names of pages in them and in sources, lengths, and the table of contents."""
+"""Pages of docs/ and README.md: links, names of pages in them and in sources, lengths, and the table of contents."""
 
 import importlib.util
 import re
