@@ -37,6 +37,22 @@ BANNED = {
     r"work horse": "",
 }
 """Words of earlier pages, and the field's word (or a plain one) for each: prose of docs/ and README.md."""
+EXPLAINED = {
+    "even-odd form": "conventions.md",
+    "site term": "conventions.md",
+    "statement": "howto-action.md",
+    "profile": "howto-profile.md",
+    "epilogue": "howto-profile.md",
+    "tile": "howto-profile.md",
+    "evidence": "howto-tune.md",
+    "variant": "howto-tune.md",
+    "near-null vector": "howto-multigrid.md",
+    "monomial": "hmc.md",
+    "local lattice": "howto-ranks.md",
+    "halo": "howto-ranks.md",
+    "seal": "files.md",
+}
+"""Words that a newcomer cannot know, and the page that explains each."""
 BANNED_IN_CODE = {r"usable nrom": "finite norm"}
 """The same for comments and messages of sources: to be extended as names are mended."""
 
@@ -97,6 +113,35 @@ def banned(text: str, words: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize("page", [*tracked("docs/*.md"), ROOT / "README.md"], ids=lambda p: p.name)
 def test_pages_use_the_words_of_the_field(page):
     assert banned(CODE.sub("", page.read_text()), BANNED) == []
+
+
+def users_pages():
+    """Those that mkdocs.yml lists above the developers' ones."""
+    listed = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2].partition("- For developers:")[0]
+    return [DOCS / name for name in re.findall(r": ([\w-]+\.md)$", listed, flags=re.M) if (DOCS / name).exists()]
+
+
+def unexplained(name: str, text: str) -> list[str]:
+    """Words whose first paragraph on a page neither sets them in italics nor, up to there, names a page about them."""
+    wrong = []
+    for word, page in EXPLAINED.items():
+        plain = re.sub(r"`[^`\n]+`|^(?: {4}|\||```|#)[^\n]*$", "", text, flags=re.M)
+        found = re.search(rf"\b{word}s?\b", plain)
+        read = plain[: plain.find("\n\n", found.end())] if found and "\n\n" in plain[found.end() :] else plain
+        pages = (page, "glossary.md")
+        if found and name not in pages and f"*{word}" not in read and not any(p in read for p in pages):
+            wrong.append(word)
+    return wrong
+
+
+@pytest.mark.parametrize("page", users_pages(), ids=lambda p: p.name)
+def test_words_are_explained_where_they_are_first_used(page):
+    assert unexplained(page.name, page.read_text()) == []
+
+
+def test_words_that_are_not_explained_are_found():
+    assert unexplained("a.md", "A tile.\n\nSee howto-profile.md.") == ["tile"]
+    assert unexplained("a.md", "A *tile*: a number.\n\nTiles.\n\nA halo\n(howto-ranks.md).\n") == []
 
 
 def test_sources_use_the_words_of_the_field():
