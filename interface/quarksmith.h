@@ -148,8 +148,9 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
 /** Stores a copy of a field that an action takes in addition to the links (docs/howto-action.md). Operators, solvers
  * and quarks made of these links later use it with `field=phi=NAME`, where phi is the name in the action. `count`
- * pairs (re, im) on all sites, x fastest, t slowest; at each site one number (scalars), one of modulus 1 for each direction
- * (phases), [direction][row][column] (links, matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor). */
+ * pairs (re, im) on all sites, x fastest, t slowest; at each site one number (scalars), one of modulus 1 for each
+ * direction (phases), [direction][row][column] (links, matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor).
+ */
 quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* name, size_t count,
                                          const double* numbers);
 
@@ -319,9 +320,9 @@ typedef struct {
 quarksmith_status quarksmith_rational_init(quarksmith_rational* rational);
 
 /** The functions below take `n` vectors of M: host arrays on its sites; with a fifth dimension or two flavours one
- * array for each slice or flavour, those of a vector consecutive. Arrays of staggered quarks are [site][colour]; `order`
- * and `basis` of their format are ignored.
- * out = M in or M^+ in, for the heat bath of two flavours. Not for staggered quarks. */
+ * array for each slice or flavour, those of a vector consecutive. Arrays of staggered quarks are [site][colour];
+ * `order` and `basis` of their format are ignored. out = M in or M^+ in, for the heat bath of two flavours. Not for
+ * staggered quarks. */
 quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, int n, void* const* out,
                                           const void* const* in, const quarksmith_spinor_format* format);
 /** out = r(A) in, all poles in one Krylov space: heat bath and action of RHMC. If a solve misses the tolerance, the
