@@ -34,7 +34,7 @@ BANNED = {
     r"so many of them": "stride",
     r"is no (?:number|text|lock|whole)": "is not a ...",
     r"remarks?": "not compared, recorded only",
-    r"work horse": "",
+    r"work horse": "standard kernel",
 }
 """Words of earlier pages, and the field's word (or a plain one) for each: prose of docs/ and README.md."""
 EXPLAINED = {
@@ -53,7 +53,12 @@ EXPLAINED = {
     "seal": "files.md",
 }
 """Words that a newcomer cannot know, and the page that explains each."""
-BANNED_IN_CODE = {r"usable nrom": "finite norm"}
+BANNED_IN_CODE = {
+    r"without being asked|is to be said": "automatically",
+    r"never to be followed": "opaque",
+    r"stops nothing": "disables that alone",
+    r"work horse": "standard kernel",
+}
 """The same for comments and messages of sources: to be extended as names are mended."""
 
 
