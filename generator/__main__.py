@@ -49,7 +49,7 @@ except SpecError as error:
     sys.exit(2)
 
 ACTIONS_PAGE = ROOT / "docs" / "actions.md"
-"""Which shows the tables of options."""
+"""The page that shows the tables of actions and options."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -104,7 +104,7 @@ def _parser() -> Parser:
 
 
 def _add_evidence_commands(command: Callable[..., Parser]) -> None:
-    """What measures kernels, and keeps and reports results."""
+    """Adds the commands that measure kernels, and keep and report results."""
     text = "Print what sweeps found, and what each axis was worth, as Markdown tables."
     summary = command("report", _report, text, "")
     summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
@@ -156,7 +156,7 @@ def _add_expression_options(sub: argparse.ArgumentParser) -> None:
 def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument(
-        "--stale", action="store_true", help="kernels alone that no device of this target was measured with as they are"
+        "--stale", action="store_true", help="only kernels without up-to-date measurements on a device of this target"
     )
     sweep.add_argument("--part", default="1/1", metavar="K/N", help="part K of N of the kernels: sweeps side by side")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")

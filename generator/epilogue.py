@@ -1,4 +1,4 @@
-"""What kernels of the hopping family do with D psi."""
+"""Epilogues: what hopping kernels do with D psi before they write it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Epilogue:
-    """One of them.
+    """What a hopping kernel does with D psi before it writes: nothing, a x + b D psi, or products with the site term.
 
     Attributes:
         name: in records, kernel names and the registry.
@@ -45,4 +45,4 @@ EPILOGUES = {
         Epilogue("taxpby", "alpha * T(x) + beta * d", "Taxpby"),
     )
 }
-"""By name; those first that solvers spend more time on."""
+"""All epilogues by name, in the order of the time that solvers spend on them."""

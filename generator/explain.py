@@ -27,7 +27,7 @@ FLAVOURS = {
     " tau_2": np.array([[0, -1j], [1j, 0]]),
     " tau_3": np.diag([1, -1]),
 }
-"""Matrices of two flavours."""
+"""Names of the matrices of two flavours."""
 
 
 def explain_kernel(spec: KernelSpec) -> str:
@@ -65,7 +65,7 @@ def _on_target(spec: KernelSpec, target: Target) -> str:
 
 
 def explain_record(record: Lowered) -> str:
-    """What follows from the statement of an action: its options, and the record that everything else reads."""
+    """Explains an action: its options, and the record that everything else is derived from."""
     head = explain_action(record.action) if record.action.has_matrix else f"{record.name}\n\n  {record.action.text}\n"
     return "\n".join([head, "", "lowered:", *(f"  {line}" for line in _lowered(record))])
 
@@ -164,7 +164,7 @@ def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
 
 
 def _explain_include(profile: Profile, tuning: Tuning) -> list[str]:
-    """What each set of `include` adds to the rows, and what that costs."""
+    """Explains how many kernels each set of `include` adds to the rows of a profile, and their cost."""
     if not any(profile.added.values()):
         return []
     more = {s.name for group in profile.added.values() for s in group}

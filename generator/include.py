@@ -42,17 +42,17 @@ METHODS = (
     *("bicgstab_l_alpha", "bicgstab_l_advance", "bicgstab_l_direction", "bicgstab_l_rho", "bicgstab_l_tau"),
     *("bicgstab_l_minimise", "bicgstab_l_solve", "bicgstab_l_update", "bicgstab_l_step"),
 )
-"""Further methods."""
+"""Vector updates of methods other than CG and BiCGstab."""
 SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_direction")
-"""Conjugate gradients for many shifts."""
+"""Vector updates of conjugate gradients for many shifts."""
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
 MULTIGRID = ("double", "single")
-"""Precisions of its levels."""
+"""Precisions of the levels of multigrid."""
 SMOOTHING = {"single": ("add_difference",), "half": ("add_difference", "widen")}
-"""Updates of its smoothers."""
+"""Vector updates of the smoothers of multigrid."""
 STAGGERED = (*COEFFICIENTS, *CONJUGATE_GRADIENTS, *SHIFTS, *BLOCKS)
-"""What staggered quarks are solved with: one colour vector a site, conjugate gradients of a Hermitian operator."""
+"""Vector updates for staggered quarks: one colour vector a site, conjugate gradients of a Hermitian operator."""
 EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
 LINK_EXPRESSIONS = (
@@ -75,7 +75,7 @@ FORCES = ("force_link", "derivative_of_force", "add_matrices")
 PATHS = ("path_end", "path_ahead", "path_behind", "force_path")
 """The force of formulas that are too long for one kernel."""
 WORKING_BASIS = "non_relativistic"
-"""Of spinors in molecular dynamics."""
+"""Gamma basis of spinors in molecular dynamics."""
 
 Kernels = dict[str, KernelSpec]
 
@@ -151,7 +151,7 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
 
 
 def _add_made(found: Kernels, record: Lowered, precision: str) -> None:
-    """What makes the fields of a statement, and its site term."""
+    """Adds the kernels that make the fields of a statement and its site term."""
     for name in forward_names(record.launches):
         _add_plain(found, name)
     if any("project_u3(" in launch.core.formula for launch in record.launches):
@@ -256,7 +256,7 @@ def _complete_formula(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) 
 
 
 _COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expression": _complete_formula}
-"""What operators that methods solve with need besides themselves, by family."""
+"""Kernels that an operator needs in addition to itself before methods can solve with it, by family."""
 
 
 def _add_methods(found: Kernels, spec: KernelSpec) -> None:
@@ -322,7 +322,7 @@ def _hmc(rows: list[KernelSpec]) -> Kernels:
 
 
 def _add_back(found: Kernels, record: Lowered) -> None:
-    """Both ways through the fields that a statement makes of the links of a configuration."""
+    """Adds kernels that make the fields of a statement from links, and those of the derivative."""
     for name in (*forward_names(record.launches), *back_names(record.launches, record.moving, record.gauge)):
         _add_plain(found, name)
     if any("project_u3(" in launch.core.formula for launch in record.launches):
@@ -347,7 +347,7 @@ def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
 
 
 def _contractions(names: Iterable[str], rows: list[KernelSpec]) -> Kernels:
-    """Of quarks of three colours."""
+    """Contractions of quarks of three colours."""
     found: Kernels = {}
     if any(spec.operator.is_dirac and spec.colours == 3 for spec in rows):
         for name in names:
@@ -369,7 +369,7 @@ dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:
-    """By set the kernels that it adds to those of the rows and of the sets before it.
+    """The kernels that each set adds to those of the rows and of the sets before it.
 
     Raises:
         SpecError: a set is unknown.
@@ -390,7 +390,7 @@ def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[
 
 
 def _in_colours(spec: KernelSpec, n: int) -> KernelSpec | None:
-    """What a set names in three colours, in those of its rows; None if there is none."""
+    """A kernel that a set names for three colours, in the colours of the rows; None if there is none."""
     if spec.colours == n:
         return spec
     try:

@@ -10,7 +10,7 @@ from .operators import RECORDS
 
 
 def explain_action(action: Action) -> str:
-    """What an action is, its formula and its options."""
+    """Text of an action: description, formula and options."""
     lines = [option_name(action.name), "", f"  {action.text}", "", f"  {formula(RECORDS[action.name])}", ""]
     if not is_offered(action):
         return "\n".join([*lines, "  Its links are given; commands offer the actions that make them."])

@@ -44,7 +44,7 @@ SHAPES = {
 
 
 MOST_GROUPS = 4
-"""Of threads, see `groups`."""
+"""Most groups of threads, see `groups`."""
 
 
 def groups(shape: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ TERM_REALS = 72
 TERM_FLOPS = 504
 """Two 6x6 products: 36 real diagonal and 60 complex off-diagonal multiplications, 60 complex additions each twice."""
 TERM_REPORTED = 552
-"""What the field counts for a clover term."""
+"""Flops of a clover term as lattice codes report them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SiteTerm:
         return TERM_FLOPS * stored + twist * self.twisted + added * (self.flavours - 1)
 
     def reported(self, basis: Basis | None, *, inverse: bool) -> int:
-        """What the field counts for a clover term; for others the derived count."""
+        """Reported flops: for a clover term as lattice codes report them, for others derived from the formula."""
         return self.flops(basis, inverse=inverse) if self.twisted or self.dense else TERM_REPORTED
 
     def reals(self, *, inverse: bool) -> int:
@@ -133,7 +133,7 @@ DOUBLET_MATRIX = SiteTerm(
 )
 
 SITE_TERMS = (CLOVER, TWIST, DOUBLET_TWIST, TWISTED_TERM, DOUBLET_TWISTED_TERM, MATRIX, DOUBLET_MATRIX)
-"""All kinds."""
+"""All kinds of site terms."""
 
 
 def site_term_of(form: SiteForm) -> SiteTerm:

@@ -103,7 +103,7 @@ class Operator:
 
     @property
     def all_axes(self) -> tuple[str, ...]:
-        """Those of the record: what has links takes their colours."""
+        """Axes of the record, with the number of colours for operators without links."""
         return self.axes if "links" in self.axes else (*self.axes, "colours")
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class KernelSpec:
 
     @property
     def of_three_colours(self) -> str:
-        """What of this kernel is written for three colours alone; empty if nothing is."""
+        """The part of this kernel that is written for three colours only; empty if there is none."""
         if self.format.packed:
             return f"fields in {self.precision}, where six reals share an exponent,"
         return self.operator.of_three_colours or ("stored site terms" if self.operator.stored_terms(self) else "")
@@ -290,12 +290,12 @@ class KernelSpec:
 
     @property
     def spinor_codec(self) -> str:
-        """That of its site fields."""
+        """C++ codec of the site fields."""
         return self.in_colours(self.format.spinor_codec)
 
     @property
     def link_codec(self) -> str:
-        """That of its links, with the way they are loaded."""
+        """C++ codec of the links, with the way they are loaded."""
         codec = self.format.links.link_codec
         return self.in_colours(f"Streamed<{codec}>" if "stream" in self.shape else codec)
 
@@ -305,7 +305,7 @@ class KernelSpec:
         return STORAGES[self.links]
 
     def reals_of(self, kind: str) -> int:
-        """Of a site and direction of a field of that kind (generator/language/symbols.py)."""
+        """Reals of a field of a kind (generator/language/symbols.py), for one site and direction."""
         if kind in ("spinor", "fermion"):
             return 2 * self.colours * self.colour_vectors
         if kind in ("propagator", "staggered_propagator"):  # of an element in spin
@@ -318,7 +318,7 @@ class KernelSpec:
         return self.name < other.name
 
     def with_launch(self, block: int, min_blocks: int) -> KernelSpec:
-        """The same kernel with other launch numbers."""
+        """The kernel with other launch numbers."""
         return replace(self, block=block, min_blocks=min_blocks)
 
     def as_variant(self, shape: tuple[str, ...], block: int, min_blocks: int) -> KernelSpec:

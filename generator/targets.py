@@ -46,7 +46,7 @@ class Threads:
 
 @dataclass(frozen=True)
 class Compiler:
-    """How candidates of a sweep are compiled without a build, and patterns of what the compiler says of them."""
+    """A compiler: commands for candidates of a sweep without a build, and patterns of its report on registers."""
 
     program: str
     architecture: str  # unless the sweep is told another

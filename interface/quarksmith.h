@@ -1,20 +1,20 @@
 /** \file
  * The C interface of Quarksmith, for C99 and C++: operators and solvers of all actions on host arrays of an existing
  * lattice code, or on fields that stay on the device; forces and actions of molecular dynamics; every command.
- * docs/howto-c.md and docs/forces.md show its use; docs/conventions.md says what is computed.
+ * docs/howto-c.md and docs/howto-forces.md show its use, docs/conventions.md has the formulas.
  *
- * `options` are a text `name=value name=value flag ...` with the names, values and defaults of the options of the
- * command (docs/actions.md, docs/howto-solver.md; quarksmith_help lists them), `_` or `-` in names. A value with blanks
- * stands in quotes; several numbers are separated by commas, of complex ones the parts by a colon. NULL: no option.
- * What is unknown, or belongs to another action, solver or precision, is refused.
+ * `options` is a text `name=value name=value flag ...` with the names, values and defaults of the options of the
+ * command (docs/actions.md, docs/howto-solver.md; quarksmith_help lists them), with `_` or `-` in names. A value with
+ * blanks is quoted; several numbers are separated by commas, real and imaginary part by a colon. NULL: no options. An
+ * option that is unknown, or belongs to another action, solver or precision, is refused.
  *
- * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
+ * Every function that can fail returns a status; quarksmith_message() then returns the message for this thread, and
  * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context
  * share its lock and take turns; different contexts, also on one device, run side by side.
  *
- * Structs say how memory lies and start with their size: call their `_init` function, which also sets the defaults,
- * then change members. Texts that are passed in are copied. A NULL pointer is an error unless allowed below. Results
- * are set on success only.
+ * Structs describe the layout of memory and start with their size: call their `_init` function, which also sets
+ * defaults, then change members. Strings that are passed in are copied. A NULL pointer is an error unless allowed
+ * below. Results are set on success only.
  *
  * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest.
  */
@@ -28,12 +28,12 @@ extern "C" {
 #endif
 
 /* --- status and messages ------------------------------------------------------------------------------------------ */
-/** What became of a call. */
+/** Result of a call. */
 typedef enum {
   QUARKSMITH_OK = 0,
   QUARKSMITH_NOT_CONVERGED = 1,  /**< a solve ended early; the best solution and the reports are there */
-  QUARKSMITH_BAD_ARGUMENT = 2,   /**< NULL pointer, number out of range, fields or handles that do not fit */
-  QUARKSMITH_BAD_STRUCT = 3,     /**< `size` is not that of this version: `_init` was not called, or another header */
+  QUARKSMITH_BAD_ARGUMENT = 2,   /**< NULL pointer, number out of range, fields or handles that do not match */
+  QUARKSMITH_BAD_STRUCT = 3,     /**< `size` is not that of this version: `_init` not called, or another header */
   QUARKSMITH_UNKNOWN_NAME = 4,   /**< of an option, command, device, precision, link storage, basis, method, format */
   QUARKSMITH_WRONG_LATTICE = 5,  /**< impossible extents, or not those of the context */
   QUARKSMITH_MISSING_KERNEL = 6, /**< the build lacks it; the message is the profile row to add */
@@ -45,14 +45,14 @@ typedef enum {
 } quarksmith_status;
 /** `QUARKSMITH_OK` and so on; "unknown status" for other numbers. Never NULL. */
 const char* quarksmith_status_name(quarksmith_status status);
-/** Text of the last call of this thread that did not return QUARKSMITH_OK; empty before. The next one replaces it. */
+/** Message of the last call of this thread that failed; empty before. The next failure replaces it. */
 const char* quarksmith_message(void);
-/** Copies the text of the last call that failed on a handle, whatever the thread; see quarksmith_version for sizes. */
+/** Copies the message of the last call that failed on a handle, in any thread; see quarksmith_version for sizes. */
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size);
-/** Releases a handle of any kind; NULL is allowed. A handle is a number, never to be followed, and none is given twice:
- * one that was freed, is of another kind or none of this library's is refused by every call (QUARKSMITH_BAD_ARGUMENT,
- * the message names the argument) and left alone here, in any thread. Handles made from a context may outlive the
- * context's handle, operators and solvers that of their links. */
+/** Releases a handle of any kind; NULL is allowed. Handles are opaque and never reused: every call refuses one that was
+ * freed, is of another kind or was not made by this library (QUARKSMITH_BAD_ARGUMENT, the message names the argument);
+ * this function ignores it. Handles made from a context may outlive the handle of the context, operators and solvers
+ * that of their links. */
 void quarksmith_free(void* handle);
 
 /* --- context: a lattice on a device ------------------------------------------------------------------------------- */
@@ -61,23 +61,23 @@ typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on
 typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
-typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, to solve together */
+typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, solved together */
 typedef struct quarksmith_dynamics quarksmith_dynamics; /**< links and momenta of molecular dynamics, on the device */
 typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on these links: actions and forces */
-typedef struct quarksmith_result quarksmith_result;     /**< what a command has left */
+typedef struct quarksmith_result quarksmith_result;     /**< results of a command */
 
 /** Opens a device for a lattice.
  * \param device `cpu`, another target, `TARGET:N` (its device N) or `auto` (a GPU if there is one, else the CPU).
  * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
 quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
-/** Waits for the device's work; reports an error that a kernel met. */
+/** Waits for the device; reports an error that occurred in a kernel. */
 quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 
-/** Version of the library, e.g. `0.2.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
- * the status is QUARKSMITH_BAD_ARGUMENT and the message says how many are needed. */
+/** Version of the library, e.g. `0.2.0`. Functions with `text` and `size` copy a string with its final 0 into `size`
+ * bytes; if these are too few, the status is QUARKSMITH_BAD_ARGUMENT and the message has the number that is needed. */
 const char* quarksmith_version(void);
-/** What options a command takes, or what is made by one of the functions below: name `operator`, `solver`, `shifted`,
- * `quark`, `field`. */
+/** Describes the options of a command, or those of a function `quarksmith_NAME_create` below: `operator`, `solver`,
+ * `shifted`, `quark`, `field`. */
 quarksmith_status quarksmith_help(const char* name, char* text, size_t size);
 /** Number of devices of a target (`cpu`, ...) that can be opened; 0 if it is not built in. */
 int quarksmith_devices(const char* target);
@@ -91,7 +91,7 @@ quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t ind
 /** Precision of the numbers of an array. */
 enum { QUARKSMITH_DOUBLE = 0, QUARKSMITH_SINGLE = 1 };
 /** Order of sites. Lexicographic: `axes[0]` fastest, `axes[3]` slowest. Even-odd: all even sites in that order, then
- * all odd ones; a site is number n/2 of its parity if it is number n of all. Parity is (x + y + z + t) mod 2. */
+ * all odd ones; site number n in lexicographic order is number n/2 of its parity. Parity is (x + y + z + t) mod 2. */
 enum { QUARKSMITH_LEXICOGRAPHIC = 0, QUARKSMITH_EVEN_ODD = 1 };
 /** Site-major: one array [site][mu][3][3]. Direction-major: four arrays [site][3][3], one for each direction. */
 enum { QUARKSMITH_SITE_MAJOR = 0, QUARKSMITH_DIRECTION_MAJOR = 1 };
@@ -102,7 +102,7 @@ enum { QUARKSMITH_SPIN_COLOUR = 0, QUARKSMITH_COLOUR_SPIN = 1 };
 /** Parities, and which sites a field or an array holds. */
 enum { QUARKSMITH_EVEN = 0, QUARKSMITH_ODD = 1, QUARKSMITH_FULL = 2 };
 
-/** How links lie in host memory. */
+/** Layout of links in host memory. */
 typedef struct {
   size_t size;
   int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
@@ -114,7 +114,7 @@ typedef struct {
 } quarksmith_link_format;
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format);
 
-/** How spinors lie in host memory. */
+/** Layout of spinors in host memory. */
 typedef struct {
   size_t size;
   int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
@@ -142,28 +142,29 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 /** Copies the links, times phase, into the caller's arrays. */
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format);
-/** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; by the device. */
+/** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; computed on the device. */
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
 /** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
-/** Keeps a field that an action takes besides the links (docs/howto-action.md), for what is made of these links later:
- * `field=phi=NAME` is then field `phi` of the action. `count` pairs (re, im) on all sites, x fastest, then y, z, t
- * slowest; of a site one number (scalars), one of modulus 1 a direction x, y, z, t (phases), [direction][row][column]
- * (links, matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor). Copied. */
+/** Stores a copy of a field that an action takes in addition to the links (docs/howto-action.md). Operators, solvers
+ * and quarks made of these links later use it with `field=phi=NAME`, where phi is the name in the action. `count`
+ * pairs (re, im) on all sites, x fastest, t slowest; at each site one number (scalars), one of modulus 1 for each
+ * direction (phases), [direction][row][column] (links, matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor).
+ */
 quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* name, size_t count,
                                          const double* numbers);
 
 /* --- spinors on the device ---------------------------------------------------------------------------------------- */
-/** A field that is zero. Options: `precision`, `basis`, `sites` (all, even, odd), `rhs`, `spins`, `slices`. For an
- * operator quarksmith_operator_field makes those that fit. */
+/** Creates a field of zeros. Options: `precision`, `basis`, `sites` (all, even, odd), `rhs`, `spins`, `slices`.
+ * quarksmith_operator_field makes one that fits an operator. */
 quarksmith_status quarksmith_field_create(quarksmith_context* context, const char* options, quarksmith_field** field);
-/** Copies an array into right-hand side n, and back; of fields with several slices n is slices times the right-hand
- * side plus the slice. A half field takes and writes its sites only. */
+/** Copies an array into right-hand side n, and back; for fields with several slices n is slices times the right-hand
+ * side plus the slice. A half field reads and writes its sites only. */
 quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const void* array,
                                        const quarksmith_spinor_format* format);
 quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* array,
                                        const quarksmith_spinor_format* format);
-/** to = from, fields of one kind; may not be one field. */
+/** to = from, two different fields of the same kind. */
 quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* from);
 /** norm2[r] = |x_r|^2 for every right-hand side. */
 quarksmith_status quarksmith_norm2(quarksmith_field* x, double* norm2);
@@ -172,20 +173,20 @@ quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, doubl
 /** y = a x + b y for all right-hand sides; a and b are (re, im). */
 quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const double b[2], quarksmith_field* y);
 
-/** Where the numbers of a field lie on the device, for kernels of the caller. */
+/** Memory layout of a field on the device, for kernels of the caller. */
 typedef struct {
   size_t size;
   void* data;       /**< first word on the device (on the CPU: in memory) */
-  float* scales;    /**< one a site and right-hand side for formats that have them, else NULL */
+  float* scales;    /**< one for each site and right-hand side in formats that have them, else NULL */
   size_t words;     /**< words of one right-hand side; the next one follows */
   size_t odd;       /**< words, and scales times site_words, before the odd sites of a full field */
   int word_bytes;   /**< of one word */
   int site_words;   /**< words a site; of Dirac spinors in `double`, `single`: 24, (re, im) of [spin][colour] */
-  int vector_words; /**< GPU: words of a site that stand together; 0: see lanes */
+  int vector_words; /**< GPU: consecutive words of a site; 0: see lanes */
   int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
   int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
-  int boxes;        /**< CPU: lanes l, l + boxes, ... hold copies of the same sites, and all are to be written; most
-                         lattices have as many boxes as lanes */
+  int boxes;        /**< CPU: lanes l, l + boxes, ... hold copies of the same sites, all of which must be written; on
+                         most lattices boxes equals lanes */
 } quarksmith_field_memory;
 quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
 /** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
@@ -193,40 +194,40 @@ quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
  * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd
  * sites of a full field. */
 quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory);
-/** Number of word `n` of site x (its first copy) of right-hand side 0: the rule above for any device and lattice. */
+/** Index of word `n` of site x (its first copy) of right-hand side 0: the rule above for any device and lattice. */
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
 
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */
-/** Prepares an operator; site terms are built and inverted here. Options: `action` (wilson) with its parameters,
- * `boundary` (that which was found in the links, else antiperiodic in time), `ls`, `flavours`, `field`; `precision`
+/** Prepares an operator; its site terms (clover) are built and inverted here. Options: `action` (wilson) with its
+ * parameters, `boundary` (as found in the links, else antiperiodic in time), `ls`, `flavours`, `field`; `precision`
  * (double), `even-odd` (none), `reconstruct`, `basis`. */
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op);
-/** A field of its vectors that is zero, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
+/** Creates a field of zeros that fits the operator, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
 quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field);
 /** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device, D the hops of M = T + h D;
- * of actions made of hops, in four dimensions, of one flavour. Full fields keep their other sites.
+ * for four-dimensional actions made of hops, of one flavour. The other sites of full fields are unchanged.
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its form on even fields. */
+/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on even fields. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
-/** The right-hand side of A x_e = reduced for M x = b, and the x of its solution x_e. */
+/** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e. */
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b);
 quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
                                          quarksmith_field* b);
-/** D and A for `n` pairs of host arrays, of a fifth dimension or two flavours one for each slice or flavour, the
- * slices of a vector in turn; out[i] may be in[i]. Arrays that hold all sites keep those of the other parity. Those of
- * staggered quarks are [site][colour]; `order` and `basis` of their format mean nothing. */
+/** D and A for `n` pairs of host arrays; with a fifth dimension or two flavours one array for each slice or flavour,
+ * those of a vector consecutive. out[i] may be in[i]. In arrays of all sites those of the other parity are unchanged.
+ * Arrays of staggered quarks are [site][colour]; `order` and `basis` of their format are ignored. */
 quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format);
 quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format);
-/** log |det T| over the sites of a parity, T a site term made of fields, as the clover term; else
+/** log |det T| over the sites of a parity, for a site term T made of fields such as the clover term; for others
  * QUARKSMITH_BAD_ARGUMENT. */
 quarksmith_status quarksmith_term_log_det(quarksmith_operator* op, int parity, double* log_det);
 
 /* --- solvers ------------------------------------------------------------------------------------------------------ */
-/** What the solve of one right-hand side did. */
+/** Report on the solve of one right-hand side. */
 typedef struct {
   size_t size;
   int iterations;
@@ -234,18 +235,18 @@ typedef struct {
   double residual; /**< |b - M x| / |b| of the full system, recomputed in double with the links as they were given */
   double seconds;
   double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
-  const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; not to be freed */
+  const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; do not free it */
 } quarksmith_solve_report;
-/** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */
+/** Sets the size; for an array of reports, call it for the first one: the solve sets the others. */
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
 
-/** Prepares a solver. Options: the action as of operators; those of `quarksmith propagator` that say how it solves:
+/** Prepares a solver. Options: the action as for operators; the solver options of `quarksmith propagator`:
  * `solver` (auto), `precision` (double; double-single, ...), `tol` (1e-10: |b - M x| / |b| of the full system),
- * `max-iterations`, `even-odd`, `reconstruct`, `basis`, ..., `deflate` (FILE of eigenvectors, or how many), of
- * multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`; the flag `guess`: solves begin with what x holds. */
+ * `max-iterations`, `even-odd`, `reconstruct`, `basis`, ..., `deflate` (FILE of eigenvectors, or their number), for
+ * multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`; the flag `guess`: solves begin with the x passed in. */
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver);
 /** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, none of which overlap: quark fields in four dimensions,
- * whatever the vectors of M.
+ * also for M with a fifth dimension.
  * \param reports n reports, or NULL.
  * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
@@ -255,22 +256,22 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
                                           quarksmith_solve_report* reports);
 
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
- * A is M with `even-odd` none, else the operator of that form (symmetric) on the even sites. Options as of solvers but
- * for `solver`; `tol` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
+ * A is M with `even-odd` none, else its even-odd form (symmetric) on the even sites. Options as for solvers, without
+ * `solver`; `tol` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);
-/** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is no x[i].
+/** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is not one of x.
  * \param reports n reports, or NULL. \return as quarksmith_solve. */
 quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
                                            const void* b, const quarksmith_spinor_format* format,
                                            quarksmith_solve_report* reports);
 
-/* --- molecular dynamics: docs/forces.md --------------------------------------------------------------------------- */
+/* --- molecular dynamics: docs/howto-forces.md --------------------------------------------------------------------- */
 /** Links U of a gauge field and momenta P = 0, in double on the device. H = sum -tr P^2 + S, U' = exp(step P) U. The
- * links must be SU(3); those that are so to single precision alone become the nearest that are to rounding. Phases that
- * were found in them stay those of the quarks. */
+ * links must be SU(3); those that are so only to single precision are replaced by the nearest SU(3) matrices. Quarks
+ * keep the boundary phases that were found in the links. */
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics);
-/** Copies links from the caller's arrays or into them; they must have the phases of the first ones. */
+/** Copies links from the caller's arrays, or into them; they must have the same boundary phases as the first links. */
 quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
                                                 const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
@@ -283,7 +284,7 @@ quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format);
 /** sum -tr P^2 over sites and directions. */
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy);
-/** U = exp(step P) U; the quarks of these links follow. QUARKSMITH_BAD_DATA where |step P| > 1e6. */
+/** U = exp(step P) U; quarks on these links use the new ones. QUARKSMITH_BAD_DATA where |step P| > 1e6. */
 quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step);
 
 /** A gauge action, S = -1/3 sum of c Re tr over its loops, or 1/3 sum of c (3 - Re tr). */
@@ -304,9 +305,9 @@ quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const q
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step);
 
-/** The Dirac operator M of a quark. Options: the action as of operators; `even-odd` (symmetric where the action has it,
- * else none; of staggered quarks A = 4 m^2 - D_eo D_oe); `stout-rho`, `stout-steps`, `stout-directions` (xyzt, or xyz:
- * links in space alone) of the links in M; `tol` of solves. */
+/** The Dirac operator M of a quark. Options: the action as for operators; `even-odd` (symmetric where the action has
+ * it, else none; for staggered quarks A = 4 m^2 - D_eo D_oe); `stout-rho`, `stout-steps`, `stout-directions` (xyzt, or
+ * xyz: links in space only) of the links in M; `tol` of solves. */
 quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const char* options, quarksmith_quark** quark);
 
 /** r(A) = constant + sum residues[k] / (A + poles[k]), A = M^+ M. Two flavours: one residue 1, one pole 0. */
@@ -318,14 +319,14 @@ typedef struct {
 } quarksmith_rational;
 quarksmith_status quarksmith_rational_init(quarksmith_rational* rational);
 
-/** What follows is of `n` vectors of M: host arrays of its sites, of actions with a fifth dimension or two flavours one
- * for each slice or flavour, the slices of a vector in turn. Staggered ones are [site][colour]; `order` and `basis` of
- * their format mean nothing.
- * out = M in or M^+ in: noise of two flavours. Not of staggered quarks. */
+/** The functions below take `n` vectors of M: host arrays on its sites; with a fifth dimension or two flavours one
+ * array for each slice or flavour, those of a vector consecutive. Arrays of staggered quarks are [site][colour];
+ * `order` and `basis` of their format are ignored. out = M in or M^+ in, for the heat bath of two flavours. Not for
+ * staggered quarks. */
 quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, int n, void* const* out,
                                           const void* const* in, const quarksmith_spinor_format* format);
-/** out = r(A) in, all poles in one Krylov space: noise and action of RHMC. A solve that misses the tolerance is
- * QUARKSMITH_FAILED, and nothing is written. */
+/** out = r(A) in, all poles in one Krylov space: heat bath and action of RHMC. If a solve misses the tolerance, the
+ * status is QUARKSMITH_FAILED and nothing is written. */
 quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                             void* const* out, const void* const* in,
                                             const quarksmith_spinor_format* format);
@@ -347,16 +348,16 @@ quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double
 
 /* --- commands: eigenvectors, measurements, configurations, multigrid ---------------------------------------------- */
 /** Runs a command of `quarksmith` in this process, all but `sweep`, `completion` and `man`: `eigen`, `measure`,
- * `multigrid`, `propagator`, `heatbath`, `hmc`, `smear`, `flow`, ... Its options are those of its command line, what
- * stands there without a name by the names of quarksmith_help: "run=RUN.toml out=FILE.h5". Commands take turns.
- * \param context whose device is that of the command, unless `device` says another, and of which what it leaves is.
- * \param gauge is what `links` means where the options, or files that they name, have a configuration; or NULL.
+ * `multigrid`, `propagator`, `heatbath`, `hmc`, `smear`, `flow`, ... Its options are those of its command line; its
+ * positional arguments have the names that quarksmith_help shows: "run=RUN.toml out=FILE.h5". Commands take turns.
+ * \param context provides the device, unless the option `device` names another, and owns the fields of the result.
+ * \param gauge the links that the word `links` means in place of a configuration in options and run files; or NULL.
  * \param result or NULL. */
 quarksmith_status quarksmith_run(quarksmith_context* context, const char* command, const char* options,
                                  quarksmith_gauge* gauge, quarksmith_result** result);
-/** Texts of a result: what `json` would hold (`null`: nothing), what was printed, lines about the work. */
+/** Texts of a result: the JSON (`null` if there is none), the output, the log. */
 enum { QUARKSMITH_JSON = 0, QUARKSMITH_PRINTED = 1, QUARKSMITH_LOG = 2 };
-/** One of them, which lives as long as the result. */
+/** Returns one of these texts, which is valid as long as the result. */
 quarksmith_status quarksmith_result_text(quarksmith_result* result, int which, const char** text);
 /** Links at the end of heatbath, hmc, smear and flow. */
 quarksmith_status quarksmith_result_gauge(quarksmith_result* result, quarksmith_gauge** gauge);

@@ -39,7 +39,7 @@ struct HmcDescription : Description {
 
   void list(Members& members) override {
     auto add = members.of(*this);
-    add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc.md)").required().positional();
+    add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)").required().positional();
     add("replay", replay, "momenta and noise from an HDF5 file, instead of drawn ones");
     add("energies", energies, "kinetic energy and actions at the start of the first trajectory, and no more");
     add("out", out, "write PREFIX_<trajectories>.ildg");

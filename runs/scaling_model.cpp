@@ -147,7 +147,7 @@ int ScalingModel::hosts() const {
 std::string_view ScalingModel::policy() const {
   if (lattice_.parts() == 1) return "alone";
   if (hosts() > 1) return name_of(Policy::overlap);
-  // In half the plain kernel gains more by sharing the links of a batch than one launch does (howto-ranks.md).
+  // In half the plain kernel gains more by sharing the links of a batch than one launch does (howto-predict.md).
   const bool short_batch = work_.rhs > 1 && find_precision(work_.precision).word_bytes == 2;
   return name_of(machine_.gpu && !short_batch ? Policy::fused : Policy::peer);
 }

@@ -6,7 +6,7 @@ from typing import Any
 from ..language import Fermion, Links, Real, action, adj, directions, gamma, parameter, shift
 
 Corner = tuple[int, ...]
-"""-1, 0 or 1 along each direction."""
+"""A neighbour at a corner of the hypercube: -1, 0 or 1 along each direction."""
 
 GRADIENT = (0, 64 / 432, 16 / 432, 4 / 432, 1 / 432)
 LAPLACIAN = (-240 / 64, 8 / 64, 4 / 64, 2 / 64, 1 / 64)

@@ -17,7 +17,7 @@ Matrix = np.ndarray
 
 @dataclass(frozen=True)
 class Representation:
-    """One of them.
+    """A representation of SU(N): its matrices B_a and number of colours.
 
     Attributes:
         name: as in options and kernel names.
@@ -89,4 +89,4 @@ REPRESENTATIONS = {
         ),
     )
 }
-"""By name; the fundamental one needs no map."""
+"""Representations by name; the fundamental one needs no map."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 Row = Sequence[Any]
-"""Complex numbers, one a colour."""
+"""A row of a link: complex numbers, one for each colour."""
 Rows = Sequence[Row]
 """A link, row by row."""
 MOST_COLOURS = 16
@@ -245,7 +245,7 @@ def _decode_9(p: Sequence[Any], ops: Ops) -> Rows:
 
 
 def temporal_gauge(storage: Storage) -> Storage:
-    """The same storage for links in temporal gauge: time links are read across the last slice only."""
+    """A storage for links in temporal gauge, made of another: time links are read across the last slice only."""
     formula = storage.formula + "; time links 1 but on one slice"
     return replace(storage, name=storage.name + "t", formula=formula, temporal=True, group="SU(3)")
 
@@ -292,17 +292,17 @@ STORAGES = _STORED | {s.name: s for s in map(temporal_gauge, (_STORED["r18"], _S
 
 
 def full_storage(colours: int) -> Storage:
-    """That of any matrices of so many colours."""
+    """The storage of arbitrary matrices of N colours."""
     return next(s for s in STORAGES.values() if s.group == "any" and s.colours == colours)
 
 
 def algebra_storage(colours: int) -> Storage:
-    """That of momenta of so many colours."""
+    """The storage of momenta of N colours."""
     return next(s for s in STORAGES.values() if s.group == f"su({colours})")
 
 
 def like(storage: Storage, colours: int) -> Storage:
-    """What so many colours have in its place: momenta, or all elements."""
+    """The storage of N colours that corresponds to one of three: that of momenta, or of all elements."""
     return (algebra_storage if storage.group.startswith("su(") else full_storage)(colours)
 
 

@@ -14,7 +14,7 @@ FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out", *(f"more[{n}]" f
 NUMBER_POOL = ("a", "b", "c", *(f"numbers[{n}]" for n in range(6)))
 """Members that hold complex numbers, or two real ones each."""
 VALUES = ("real", "complex", "direction", "gamma")
-"""Kinds of what is passed by value."""
+"""Kinds of arguments that are passed by value."""
 _CPP_TYPES = {
     "real": "double",
     "complex": "Complex64",

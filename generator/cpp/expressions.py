@@ -183,7 +183,7 @@ def _element(row: int, column: int, colours: int) -> str:
 
 
 def _leading(elements: Sequence[str], statements: Sequence[str]) -> int:
-    """How many elements of a link, from the first on, are two reals as they are stored."""
+    """How many leading elements of a link are stored as two reals each."""
     named = {s.split()[2]: s.split(" = ", 1)[1].rstrip(";") for s in statements}
     stored = [f"Complex<R>{{p[{2 * n}], p[{2 * n + 1}]}}" for n in range(len(elements))]
     differs = (n for n, z in enumerate(elements) if named.get(z, z) != stored[n])

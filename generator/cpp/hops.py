@@ -13,7 +13,7 @@ from .expressions import accumulation, combination
 
 
 def hop_list(hops: Sequence[Hop]) -> str:
-    """Their C++ types, eight a line."""
+    """C++ types of hops, eight a line."""
     types = [f"Hop<{hop.mu}, {hop.step:+d}>" for hop in hops]
     return (",\n" + " " * 23).join(", ".join(types[n : n + 8]) for n in range(0, len(types), 8))
 

@@ -8,7 +8,7 @@ from .names import cpp_direction
 
 
 def operand(code: str) -> str:
-    """As an operand of * or unary minus."""
+    """A C++ expression as an operand of * or unary minus, in parentheses if it needs them."""
     depth = 0
     for c in code:
         depth += (c in "([{<") - (c in ")]}>")
@@ -36,5 +36,5 @@ def is_chain(code: str) -> bool:
 
 
 def suffix(at: Displacement) -> str:
-    """As a part of names: px for +x, mtt for -t-t."""
+    """A displacement as a part of names: px for +x, mtt for -t-t."""
     return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)

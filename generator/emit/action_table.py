@@ -26,7 +26,7 @@ from .link_table import Numbers, program_rows
 from .words import formula, site_numbers, weight
 
 MOST_COLUMNS = 90
-"""Of a row, indented by as much as 20."""
+"""Most columns of a row of the table, indented by up to 20."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ def action_table() -> dict[str, Any]:
 
 
 def solvable_actions() -> list[Action]:
-    """Those with parameters: each is followed by those that build on it, the largest such families first."""
+    """Actions with parameters: each is followed by those that build on it, the largest such families first."""
     families: dict[type, list[Action]] = {}
     for a in (r.action for r in RECORDS.values()):
         if a.has_matrix and a.parameters:

@@ -47,7 +47,7 @@ def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str
 
 
 def _for_tests(spec: KernelSpec, build: Build) -> list[KernelSpec]:
-    """What brings fields to the device and back: the program has it or asks for it, tests find it in the module."""
+    """Kernels that bring fields to the device and back; the program has or requests them, tests use the module's."""
     if not build.has_tests:
         return []
     return [s for s in support(spec) if s.name not in build.kernels and s != spec]

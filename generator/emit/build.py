@@ -15,7 +15,7 @@ from ..folders import ROOT
 from ..targets import HOST, TABLES
 
 RECORD = "kernels.json"
-"""What the Python package keeps of its build: commands, in which SOURCES stands for where headers lie, and kernels."""
+"""File of the Python package about its build: kernels, and commands, with SOURCES for the folder of headers."""
 SOURCES = "{sources}"
 
 
@@ -63,7 +63,7 @@ class Build:
 
     @property
     def host_tables(self) -> list[str]:
-        """Those of the host's processors, one for each instruction set."""
+        """Tables of CPU kernels, one for each instruction set."""
         return [table for table in HOST.tables if table in self.commands]
 
     @property
@@ -79,7 +79,7 @@ def write_record(build: Build, file: Path) -> None:
 
 
 def read_build(folder: Path) -> Build:
-    """What the build system recorded of a build, or the Python package of its own.
+    """Reads the record of a build that the build system wrote, or that of the build of the Python package.
 
     Raises:
         SpecError: the folder holds no finished configuration.

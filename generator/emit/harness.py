@@ -14,7 +14,7 @@ from ..targets import Target
 from .render import render
 
 BACK_WEIGHT = 0.8
-"""Of backward hops besides forward ones, where an operator distinguishes them."""
+"""Weight of backward hops relative to forward ones, where an operator distinguishes them."""
 TERMS = {"term_": "term", "second_": "twist"}
 """Stored site terms of the harness, and the members of Arguments that they are given as."""
 
@@ -102,7 +102,7 @@ def _hopping(spec: KernelSpec) -> dict[str, Any]:
 
 
 def _spin_matrix(spec: KernelSpec, mu: int, sign: int) -> np.ndarray:
-    """From the operator's definition alone: the conjugate takes the adjoint of the opposite hop."""
+    """Spin matrix of a hop, from the operator's definition; the conjugate takes the adjoint of the opposite hop."""
     matrix = np.asarray(spec.operator.form.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
     return matrix.conj().T if spec.dagger else matrix
 

@@ -57,7 +57,7 @@ def _field_row(record: Lowered, name: str, *, kept: bool) -> str:
 
 
 def _launch_row(record: Lowered, names: Sequence[str], launch: Launch, numbers: Numbers) -> str:
-    """Of LinkLaunch."""
+    """Initialiser of a LinkLaunch in C++."""
     parameters = numbers.parameters
     weight = numbers.index(number_function(((1.0, (product(launch.weight),)),), parameters)) if launch.weight else -1
     of_core = [numbers.index(number_function(((1.0, (n,)),), parameters)) for n in launch.numbers]

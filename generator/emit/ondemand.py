@@ -30,7 +30,7 @@ from .write import write_if_changed
 
 PROCESSORS = len(os.sched_getaffinity(0))
 _compilers = threading.BoundedSemaphore(PROCESSORS)
-"""So many run side by side, of however many modules."""
+"""Limits the compilers that run at the same time to the number of processors, over all modules."""
 
 
 class CompileError(RuntimeError):
@@ -226,7 +226,7 @@ def check_module(module: Path) -> None:
 
 
 def run_compiler(command: list[str]) -> str:
-    """What a compiler reported.
+    """Runs a compiler and returns its output.
 
     Raises:
         CompileError: it failed.

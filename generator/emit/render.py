@@ -38,7 +38,7 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Tuning:
-    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, variants by target, policies, architectures."""
+    """Choices of sweeps: rows of templates/tuned.cpp.j2 by device, variants by target, policies, architectures."""
 
     devices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     variants: Mapping[str, Sequence[KernelSpec]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Tuning:
 
     @property
     def all_variants(self) -> list[KernelSpec]:
-        """Those of all targets, each once."""
+        """Variants of all targets, each once."""
         return sorted({v for variants in self.variants.values() for v in variants})
 
 
@@ -62,7 +62,7 @@ class TemplateError(RuntimeError):
 
 @cache
 def environment() -> jinja2.Environment:
-    """How templates are read."""
+    """The Jinja environment of all templates."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -174,7 +174,7 @@ def slug(device: str) -> str:
 
 
 def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:
-    """What translation units include: link storages, bases and bodies."""
+    """Renders the files that translation units include: link storages, bases and bodies."""
     files: dict[PurePosixPath, str] = {}
     specs = list(specs)
     for storage in _storages(specs):

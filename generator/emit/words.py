@@ -13,7 +13,7 @@ from ..lower.record import Lowered
 from ..lower.site import SiteForm
 
 MOST_CHARACTERS = 600
-"""Of a formula: the whole one heads the body of its kernel."""
+"""Longest formula that is printed whole; the body of its kernel always has all of it."""
 SHORT = 60
 """Of a part of one."""
 
@@ -43,7 +43,7 @@ def _short(words: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def _links(record: Lowered) -> str:
-    """What hops go along, where it is not as the statement calls it."""
+    """The links that hops use, where they are not what the statement calls them."""
     assert record.links is not None and record.form is not None
     made = [name for name in record.links.values() if name not in record.action.links and name in record.graphs.made]
     return "".join(f"; V = {_short(str(record.graphs.made[name][0]))} for x" for name in made)
@@ -131,7 +131,7 @@ def _atom(printed: str) -> str:
 
 
 def weight(form: FifthForm, mu: int, sign: int) -> tuple[Product, ...]:
-    """What multiplies a hop of D: along a fifth dimension besides the b that those of all directions have."""
+    """The weight of a hop of D; along a fifth dimension without the b that hops of all directions have."""
     if mu not in form.directions:
         return ()
     hops = [h for h in form.stated if (h.mu, h.sign) == (mu, sign)]

@@ -13,7 +13,7 @@ READ = ("links", "bases", "bodies")
 OWNED = (*READ, *TARGETS)
 """Folders whose files all come from the generator."""
 STAMP = ".rendered"
-"""As old as the last rendering: the build renders again what is older than the generator (cmake/render.cmake)."""
+"""Its time is that of the last rendering; the build renders again if the generator is newer (cmake/render.cmake)."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ ARGUMENTS: dict[Any, str] = {
 SMEARED = ("smeared", "links")
 """The field that a statement without a Dirac operator makes."""
 RESERVED = ("action", "dirac", "extends", "links", "reported_flops")
-"""What classes of actions mean by these names."""
+"""Names of methods with a meaning in classes of actions."""
 OPTIONS = frozenset(
     """
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
@@ -63,7 +63,7 @@ OPTIONS = frozenset(
     stout_rho stout_steps stout_directions
     """.split()
 )
-"""What options of the commands that solve mean already, whatever the action; the last ones are other callers'."""
+"""Options of commands that solve, whose names no parameter may have; the last ones are of other callers."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Action:
 
     @cached_property
     def spellings(self) -> tuple[Spelling, ...]:
-        """Those of which the action has all parameters.
+        """Alternative parameters for which the action has all the parameters that they give.
 
         Raises:
             ExpressionError: one gives what the statement does not have.
@@ -154,7 +154,7 @@ class Action:
 
     @property
     def options(self) -> dict[str, Option]:
-        """What gives its parameters, by the names of options."""
+        """Parameters and alternative parameters of the action, by the names of options."""
         return {o.option: o for o in (*self.parameters, *self.spellings)}
 
     def _stated(self, kind: type[Option]) -> list[Any]:
@@ -198,7 +198,7 @@ class Action:
         return (*sorted(given, key=lambda f: f.origin != "gauge"), *(Field(*a, "made") for a in made))
 
     def field(self, name: str) -> Field:
-        """One of them."""
+        """The field of this name."""
         return next(f for f in self.fields if f.name == name)
 
     @property
@@ -281,7 +281,7 @@ class Action:
         return node
 
     def _evaluated(self, method: str) -> Any:
-        """What a method gives for symbols in place of fields and parameters.
+        """Calls a method with symbols in place of fields and parameters, and returns its result.
 
         Raises:
             ExpressionError: it raises anything, at the line of the statement where it does.

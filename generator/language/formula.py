@@ -83,7 +83,7 @@ class Formula:
 
     @cached_property
     def definition(self) -> Definition:
-        """What the function returned for symbols.
+        """The result of the function, called with symbols.
 
         Raises:
             ExpressionError: at the line of the user that is wrong.
@@ -211,7 +211,7 @@ def parameter_symbol(name: str, kind: str = "real") -> Node:
 
 
 def statements_of_formula(definition: Definition) -> str:
-    """What it computes, as written, statement by statement."""
+    """The formula as written, statement by statement."""
     roots: list[tuple[str, Node]] = []
     for (output, _), result in zip(definition.outputs, definition.results, strict=True):
         if isinstance(result, dict):

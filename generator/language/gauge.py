@@ -9,7 +9,7 @@ from .graph import Direction, Node, Step
 from .symbols import adj, directions, shift, time
 
 PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < nu.index)
-"""xy, xz, yz, xt, yt, zt."""
+"""Planes of two directions: xy, xz, yz, xt, yt, zt."""
 SPACE_PLANES = tuple(plane for plane in PLANES if time not in plane)
 TIME_PLANES = tuple(plane for plane in PLANES if time in plane)
 
@@ -44,7 +44,7 @@ def moved_up(side: Node, path: Node, mu: Direction, nu: Direction) -> Node:
 
 
 def moved_down(side: Node, path: Node, mu: Direction, nu: Direction) -> Node:
-    """The same, moved by -nu."""
+    """A path moved sideways by -nu; compare moved_up."""
     return shift(adj(side) * path * shift(side, +mu), -nu)
 
 

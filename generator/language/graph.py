@@ -22,7 +22,7 @@ KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
 colour vectors (one or four)."""
 NUMBERS = ("real", "complex")
 LINEAR = ("spin", "flavour", "matrix", "block")
-"""What multiplies a spinor from the left besides numbers."""
+"""Kinds of nodes, other than numbers, that multiply a spinor from the left."""
 FIFTH = NAMES.index("s")
 MOST_LEVELS, MOST_TERMS = 400, 1_000_000
 """How deep a formula nests, and how many operations it has if each is written out wherever it is used."""
@@ -40,7 +40,7 @@ class Direction:
 
     @property
     def name(self) -> str:
-        """One of NAMES."""
+        """Name of the direction, one of NAMES."""
         return NAMES[self.index]
 
     @property
@@ -212,13 +212,13 @@ class Node:
         return text(self)
 
     def __format__(self, spec: str) -> str:
-        """In errors, where a formula may be of any size."""
+        """The formula in an error message, shortened if it is long."""
         return text(self, depth=SHOWN_LEVELS)
 
 
 UNDECIDED = "a formula is made once, for all values: no condition can depend on one; write a formula for each case"
 SHOWN_LEVELS = 12
-"""Of a formula in an error."""
+"""Levels of a formula that an error message shows."""
 
 
 def make(op: str, kind: str, args: tuple[Node, ...] = (), data: Any = None, *, algebra: bool = False) -> Node:
@@ -340,7 +340,7 @@ def check_size(root: Node) -> Node:
 
 
 def merged(node: Node) -> Node:
-    """The same graph with equal parts made one, wherever they were written."""
+    """The graph with equal sub-graphs merged."""
     return all_merged([node])[0]
 
 

@@ -19,7 +19,7 @@ ABOVE_ZERO = sys.float_info.min
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What commands take for an action.
+    """An option of commands that belongs to an action.
 
     Attributes:
         help: what it is, in one line.
@@ -41,7 +41,7 @@ class Option:
 
     @property
     def range(self) -> str:
-        """What numbers must be, in words; empty if they may be any."""
+        """The allowed range of numbers, in words; empty if there is none."""
         if self.lower == ABOVE_ZERO and math.isinf(self.upper):
             return "a positive number"
         if math.isinf(self.lower):
@@ -84,7 +84,7 @@ class Parameter(Option):
 
 
 def parameter(default: float | None = None, **more: Any) -> Any:
-    """What a class of an action says of a parameter besides its name; see Parameter."""
+    """Declares a parameter in the class of an action: default, help, unit, range; see Parameter."""
     if not isinstance(default, int | float | None):
         raise ExpressionError(f"{here()}: the default {default!r} is no number")
     return Parameter(default=default, place=here(), **more)
@@ -125,7 +125,7 @@ class Spelling(Option):
 
 
 def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
-    """What a class of an action says of an option that gives parameters; see Spelling."""
+    """Declares an alternative parameter in the class of an action, a function that gives others; see Spelling."""
     return Spelling(gives=gives, place=here(), **more)
 
 

@@ -35,7 +35,7 @@ def here() -> Place:
 
 @contextlib.contextmanager
 def at_their_line(place: Place) -> Iterator[None]:
-    """What a user's function raises as an error at the last line of its file on the way there, or else at `place`."""
+    """Turns an exception of a user's function into an error at its file's last line in the traceback, or at `place`."""
     try:
         yield
     except SpecError:

@@ -77,7 +77,7 @@ else:
 
 
 MOST_SITES = 1000
-"""Of a step: more is a slip."""
+"""Sites of the longest step; a longer one is taken for a mistake."""
 SPINORS = ("spinor", "fermion")
 """Kinds of fields of colour vectors; fermions take up boundary phases."""
 PROPAGATORS = {"propagator": 4, "staggered_propagator": 1}
@@ -95,7 +95,7 @@ FIELDS: dict[Any, str] = {
 }
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
 PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction", Gamma: "gamma"}
-"""What a function may take."""
+"""Annotations that parameters of a function may have."""
 
 
 class Undecided:
@@ -129,7 +129,7 @@ class Four(Undecided):
 
 
 def symbol(name: str, kind: str) -> Any:
-    """What a formula is given for a field or number of that kind."""
+    """The symbol that a formula gets in place of a field or number."""
     if kind in ("links", "matrices", "algebra"):
         return Four(name, algebra=kind == "algebra")
     if kind == "phases":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Node = Any
-"""As of generator/language/graph.py, whose nodes print themselves by what is here."""
+"""A node of generator/language/graph.py, whose nodes print themselves with this module."""
 
 NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""

@@ -14,7 +14,7 @@ from .derivative import parts
 
 
 def check_linear(matrix: Node, fermion: str) -> None:
-    """That every term of M psi has the fermion once, and as the spinor that all else multiplies.
+    """Checks that every term of M psi has the fermion once, as the spinor that everything else multiplies.
 
     Raises:
         ExpressionError: at the line of the term that has it not.

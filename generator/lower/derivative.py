@@ -97,7 +97,7 @@ def substituted(roots: Sequence[Node], replace: Mapping[int, Node]) -> list[Node
 
 
 def merged_together(roots: Sequence[Node]) -> list[Node]:
-    """The same graphs with equal parts made one across all of them."""
+    """The graphs with equal sub-graphs merged across all of them."""
     if not roots:
         return []
     return list(merged(Node("all", "all", tuple(roots))).args)
@@ -217,7 +217,7 @@ def _conjugated(m: Node) -> Node:
 
 
 def _passed_on(node: Node, c: Node) -> Passed:
-    """What the parts of a node receive for its cotangent c.
+    """Cotangents of the arguments of a node, given its own cotangent c.
 
     Raises:
         ExpressionError: the operation has no derivative here.
@@ -240,7 +240,7 @@ def _of_product(node: Node, c: Node) -> Passed:
 
 
 def _by_number(a: Node, b: Node, c: Node) -> Node:
-    """How a product a b depends on its number a."""
+    """The derivative of a product a b with respect to its number a."""
     value = b * c if b.kind in NUMBERS else dot(c, b) if b.kind == "spinor" else trace(_product(b, c))
     return _as(a.kind, value)
 

@@ -45,7 +45,7 @@ _Sum = list[tuple[int, _Word]]
 
 
 def factored(matrix: Node) -> Node:
-    """The same sum with fewer products: what terms begin or end with is taken out, first where that saves most.
+    """The sum with fewer products: common first or last factors of terms are taken out, first where that saves most.
 
     Sums without products in them, and what is no sum or product, are factors as they stand.
     """
@@ -55,7 +55,7 @@ def factored(matrix: Node) -> Node:
 
 
 def shared_loops(links: Sequence[Node], rest: Sequence[Node]) -> tuple[list[Node], list[list[Node]]] | None:
-    """Of two links, each times a sum of products, what they share up to conjugation, and what each has in addition.
+    """Loops that two links, each times a sum of products, share up to conjugation, and those that each has in addition.
 
     The first has C + A, the second C^+ + B. Parts that have no further factor in common are apart. None if they share
     nothing, or differ in what they are multiplied by.

@@ -88,7 +88,7 @@ class FifthForm(HoppingForm):
         return tuple(found)
 
     def own_numbers(self, hop: StatedHop) -> tuple[Node, ...]:
-        """What multiplies a hop besides these: anisotropy."""
+        """Further factors of a hop, such as anisotropy."""
         return without(hop.numbers, self.common)
 
     def across(self, hop: StatedHop, step: int) -> list[Term]:
@@ -98,7 +98,7 @@ class FifthForm(HoppingForm):
         return [t for t in self.terms if t.at == tuple(there)]
 
     def check_hops(self) -> None:
-        """That hops to other slices are those within a slice, times c R from the right.
+        """Checks that hops to other slices are those within a slice, times c R from the right.
 
         Raises:
             ExpressionError: they are not.

@@ -22,7 +22,7 @@ from .transport import plain_field, transporter
 
 DIRECTION_NAMES = "xyzt"
 LENGTHS = ((1,), (1, 3))
-"""Sites of hops that kernels know."""
+"""Lengths of hops in sites for which there are kernels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class StatedHop:
 
     @property
     def weight(self) -> str:
-        """These in words: one text, one run-time coefficient."""
+        """The factors of the hop in words; hops with the same text share one run-time coefficient."""
         return " * ".join(map(str, self.numbers))
 
     @property
@@ -67,7 +67,7 @@ class StatedHop:
         return complex(np.prod([value_of(n, values) for n in self.numbers]))
 
     def matrix(self, basis: Basis | None, spins: int) -> Matrix:
-        """Its spin matrix, constants included."""
+        """The spin matrix of the hop, including constant factors."""
         return np.asarray(sum(t.factor * product_value(t.spin, basis, spins) for t in self.terms))
 
 
@@ -161,7 +161,7 @@ class HoppingForm:
         return {h.mu: h.link for h in self.stated if h.length == length}
 
     def check(self) -> None:
-        """That the statement is of this shape.
+        """Checks that the statement is T plus hops along one direction.
 
         Raises:
             ShapeError: it is not; the message says why.
@@ -224,7 +224,7 @@ class HoppingForm:
         return tuple(found)
 
     def numbers(self, mu: int, sign: int, length: int = 1) -> tuple[Node, ...]:
-        """What multiplies a hop of D when it runs, besides boundary phases."""
+        """Run-time coefficients of hops of D, without boundary phases."""
         return self._find(mu, sign, length).numbers
 
     @cached_property
@@ -309,7 +309,7 @@ class HoppingForm:
         return any(h.phase for h in self.stated)
 
     def field_letter(self, length: int) -> str:
-        """How the links of hops of a length are called: by their field's first letter, V where that has no name."""
+        """The letter for links of hops of a given length in formulas: the first of their field's name, or V."""
         return (self.fields[length] or "V")[0].upper()
 
     def _pair(self, mu: int, name: str, length: int) -> str:
@@ -322,7 +322,7 @@ class HoppingForm:
         return f"{first} {sign} {second}"
 
     def _constant_term(self) -> str:
-        """What M is besides D, if that is a number alone."""
+        """M without D if that is only a number."""
         if self.factor != 1 or any(t.numbers or t.spin or t.flavour or t.colour or t.site for t in self.local):
             return ""
         t = sum(t.factor for t in self.local).real

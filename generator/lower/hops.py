@@ -10,7 +10,7 @@ from ..algebra.projector import Factors
 
 @dataclass(frozen=True)
 class Hop:
-    """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
+    """A hop to a neighbour: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
 
     `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases). Hops of `length` 1 take
     `links` and `hops` of runtime/kernels/arguments.hpp, those of length 3 `long_links` and `long_hops`.

@@ -29,7 +29,7 @@ from .numeric import (
 )
 
 Slots = dict[int, Node]
-"""Matrices by direction."""
+"""The matrices of a field, by direction."""
 NONLINEAR = ("exp", "project", "project_u3")
 _PATH = ("load", "identity", "shift", "adj", "add", "sub", "neg", "mul", "constant", "parameter")
 
@@ -60,7 +60,7 @@ class Graphs:
         return Values(self, fields | fixed, random_values([p.name for p in self.action.parameters], seed))
 
     def group(self, name: str) -> str:
-        """Which matrices a field has, whatever the others: `SU(3)`, `U(3)` times a number, or `any`."""
+        """The group that the matrices of a field belong to: `SU(3)`, `U(3)` times a number, or `any`."""
         found = {group_of(v.matrix(name, mu)) for v in map(self.values, (1, 2)) for mu in self.made[name]}
         return found.pop() if len(found) == 1 else "any" if "any" in found else "U(3)"
 

@@ -11,11 +11,11 @@ from ..language.printed import literal
 Product = tuple[float, tuple[Node, ...]]
 """A constant and the numbers that multiply it."""
 LEVELS = {"add": 1, "sub": 1, "neg": 3, "mul": 2, "div": 2}
-"""How strongly operators bind."""
+"""Precedence of arithmetic operators."""
 
 
 def collected(rows: Iterable[Product]) -> tuple[Product, ...]:
-    """The same sum with terms of equal numbers added up, in the order in which they were met."""
+    """The sum with terms of equal numbers collected, in their original order."""
     found: dict[tuple[str, ...], Product] = {}
     for constant, numbers in (part for row in rows for part in _taken_apart(row)):
         key = tuple(map(str, numbers))

@@ -12,7 +12,7 @@ from ..errors import ExpressionError
 from ..language.graph import Node
 
 EXTENT = (3, 3, 3, 3)
-"""Of the lattice: steps over one and two sites end at different ones."""
+"""Extents of the lattice for numerical checks: steps over one and two sites end at different sites."""
 TOLERANCE = 1e-9
 COLOURS = 3
 Array = np.ndarray[Any, Any]

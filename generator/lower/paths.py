@@ -25,11 +25,11 @@ class _Point:
 
     ends: list[Term] = field(default_factory=list)
     beyond: dict[tuple[str, int], _Point] = field(default_factory=dict)
-    """By field and step: +1..+4 forward, -1..-4 backward."""
+    """Fields of paths, by field and step: +1..+4 forward, -1..-4 backward."""
 
 
 def along_paths(matrix: Node, fermion: str) -> Node:
-    """The same operator in Horner's form; the graph as it is where some term is not a path of links."""
+    """The operator in Horner's form; the unchanged graph if some term is not a path of links."""
     root = _tree(matrix, fermion)
     return matrix if root is None else merged(_value(root, make("load", "spinor", (), fermion)))
 
@@ -41,7 +41,7 @@ class PathStep:
     start: int
     to: int
     step: int
-    """+1..+4 forward, -1..-4 backward."""
+    """Direction of the step: +1..+4 forward, -1..-4 backward."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from .made import Graphs, Slots
 
 Numbers = tuple[Node, ...]
 OPERANDS = tuple(f"m{n}" for n in range(1, 9))
-"""How cores call their matrices."""
+"""Names of the matrices in cores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class Core:
 
     @cached_property
     def formula(self) -> str:
-        """Its graph in words."""
+        """The formula of the core, as text."""
         return str(self.node)
 
     @property
     def text(self) -> str:
-        """What distinguishes it from others."""
+        """Text that identifies the core."""
         return f"{'all' if self.whole else self.directions}: {self.formula}"
 
 

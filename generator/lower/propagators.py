@@ -19,7 +19,7 @@ from ..language.graph import NUMBERS, Node
 from .constants import is_constant, spin_value
 
 Value = Any
-"""As of generator/lower/values.py, which makes values of blocks by what is here."""
+"""A value as in generator/lower/values.py, which uses this module for blocks."""
 Lowering = Any
 Displacement = tuple[int, ...]
 SPINS = range(4)

@@ -62,7 +62,7 @@ class Lowered:
 
     @property
     def name(self) -> str:
-        """As in kernel names."""
+        """Name of the action as in kernel names."""
         return self.action.name
 
     @cached_property
@@ -108,7 +108,7 @@ class Lowered:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """How the fields that it makes are made of those that it reads."""
+        """Launches that make the fields of the statement from those that it reads."""
         return tuple(launches_of(self.graphs, self._wanted))
 
     @property
@@ -119,7 +119,7 @@ class Lowered:
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """The same between fields that are kept."""
+        """The launches grouped into stages between fields that are kept."""
         return tuple(stages_of(self.graphs, self.launches, self._wanted))
 
     @cached_property
@@ -223,7 +223,7 @@ def _check_fifth(lowered: Lowered) -> None:
 
 
 def _check_options(lowered: Lowered) -> None:
-    """That its parameters are what their forms need, and options give no more of them than the table holds."""
+    """Checks that the parameters are those that the lowered form needs, and fit into the table of actions."""
     form, action = lowered.form, lowered.action
     for p in action.parameters:
         # M M^+ = T^2 - h^2 D^2 for a number T with a parameter in it: one Krylov space for all its values

@@ -40,7 +40,7 @@ def derivative(contraction: Node, line: str) -> Node:
 
 
 def _depending(root: Node, line: str) -> list[Node]:
-    """What is made of a field, each node after its arguments."""
+    """Nodes that depend on a field, each after its arguments."""
     depends: dict[int, bool] = {}
     order: list[Node] = []
 
@@ -57,7 +57,7 @@ def _depending(root: Node, line: str) -> list[Node]:
 
 
 def _pulled_back(node: Node, g: Node) -> list[tuple[Node, Node]]:
-    """What the arguments of a node get of its derivative."""
+    """Derivatives with respect to the arguments of a node, given that with respect to the node."""
     if node.op not in _RULES or (node.op == "mul" and node.args[0].kind == node.args[1].kind == "matrix"):
         raise ExpressionError(f"{node.place}: {node}: its derivative by a propagator is not known")
     return _RULES[node.op](node, g)

@@ -184,7 +184,7 @@ class SiteForm:
         return not self.is_general and bool(self.parts["twist"] or self.parts["twist_of_one"])
 
     def check(self) -> None:
-        """That T is of this form.
+        """Checks that T is of this form.
 
         Raises:
             ShapeError: it is not.
@@ -225,14 +225,14 @@ class SiteForm:
 
 
 def _plane(gauge: str, mu: object, nu: object) -> Block:
-    """What sigma_munu F_munu is, written out."""
+    """The term sigma_munu F_munu, written out."""
     (term,) = apply_matrix(sigma[mu, nu] * field_strength(Four(gauge), mu, nu))  # type: ignore[index, arg-type]
     spin = np.asarray(term.factor * product_value(term.spin, DEGRAND_ROSSI, 4))
     return Block((1.0, ()), spin / 1j, constant(1j) * colour_matrix(term.colour))
 
 
 def _size(spin: Matrix) -> float:
-    """What a matrix is divided by, so that statements with other numbers have the same one."""
+    """Normalisation of a matrix, by which statements with other numbers share one."""
     largest = float(np.abs(spin).max())
     first = spin.flat[np.flatnonzero(np.abs(spin) > largest - TOLERANCE)[0]]
     return largest * float(np.sign(first.real or first.imag))

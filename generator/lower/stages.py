@@ -16,12 +16,12 @@ from .made import Graphs
 from .program import Launch
 
 Sites = tuple[int, int, int, int]
-"""Along x, y, z, t on either side."""
+"""Numbers of sites along x, y, z, t on either side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What is made from given fields and those of the stages before.
+    """A stage: fields that are made from given ones and those of earlier stages.
 
     Attributes:
         fields: that are kept.
@@ -144,6 +144,6 @@ def _reach(graphs: Graphs, group: Iterable[str], inside: set[str]) -> Sites:
 
 
 def _around(spans: Iterable[Span]) -> Span:
-    """What covers all of them."""
+    """The smallest range of sites that covers all of the given ones."""
     found = list(spans) or [_HERE]
     return tuple((min(s[mu][0] for s in found), max(s[mu][1] for s in found)) for mu in range(4))

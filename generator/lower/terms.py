@@ -15,10 +15,10 @@ from ..language.symbols import adj
 from .constants import is_constant, spin_value
 
 Place = tuple[int, ...]
-"""Sites or slices along each of NAMES."""
+"""A displacement in sites or slices along each of NAMES."""
 HERE: Place = (0,) * len(NAMES)
 MOST_TERMS = 20000
-"""Of a formula written out: more take minutes and are a mistake."""
+"""Most terms of a formula that is written out; more would take minutes and are taken for a mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Term:
 
     @property
     def number_key(self) -> tuple[str, ...]:
-        """Its numbers as text: equal ones are one number."""
+        """The numbers of the term as text, by which equal ones are recognised."""
         return tuple(map(str, self.numbers))
 
 
@@ -116,7 +116,7 @@ def _times(terms: list[Term], factor: complex) -> list[Term]:
 
 
 def _apply(op: Node, at: Place, terms: list[Term]) -> list[Term]:
-    """What multiplies a spinor from the left, on each term."""
+    """Applies a factor that multiplies a spinor from the left to each term."""
     if op.op == "promote":
         return _apply(op.args[0], at, terms)
     if op.kind in NUMBERS:

@@ -21,7 +21,7 @@ from .constants import conjugate, is_constant, spin_value
 from .propagators import Elements
 
 Displacement = tuple[int, ...]
-"""Sites along each of NAMES."""
+"""A displacement in sites along each of NAMES."""
 AT_HOME: Displacement = (0,) * len(NAMES)
 Flavours = tuple["Value", ...]
 """Spinors of a site that belong together."""
@@ -35,7 +35,7 @@ EXP_FLOPS = PRODUCT_FLOPS + 31 + 90 + 2 * 54 + 42
 EXP_ADJOINT_FLOPS = 5 * PRODUCT_FLOPS + 31 + 90 + 2 * 60 + 2 * 30 + 5 * 54
 """Q^2, Q C, C Q, two traces with each of Q and Q^2, coefficients of eqs. 60-69 there, and the sum of eq. 74."""
 DAMPED_ADJOINT_FLOPS = 250 + 36
-"""The inverse, and its norm."""
+"""Flops of the inverse and its norm, which decide whether a derivative is damped."""
 PROJECT_U3_ADJOINT_FLOPS = DAMPED_ADJOINT_FLOPS + 4 * PRODUCT_FLOPS + 165 + 4 * 99 + 2 * 60 + 4 * 22 + 313
 """Products: four whole, one without its trace, four of nine independent reals; invariants of two matrices, four steps
 of Newton's iteration for those of the root, sums and multiples."""
@@ -72,7 +72,7 @@ class SpinMatrix:
     part: Literal["", "p", "b^+"] = ""
 
     def rows(self, basis: Basis) -> Matrix:
-        """Its elements in a basis."""
+        """The elements of the spin matrix in a basis."""
         value = spin_value(self.node, basis)
         if not self.part:
             return value
@@ -165,7 +165,7 @@ class Lowering:
         return self.value("promote", "complex", (v,), None)
 
     def _of_flavours(self, node: Node, at: Displacement) -> Value:
-        """What two spinors give, added up over their flavours."""
+        """Applies a bilinear of two spinors and sums over their flavours."""
         total: Value | None = None
         for f in range(self.flavours):
             args = tuple(self.lower(a, at, f) for a in node.args)
@@ -256,7 +256,7 @@ def topological(roots: Iterable[Value]) -> list[Value]:
 
 
 def uses(roots: Sequence[Value]) -> Counter[int]:
-    """How often each value is needed, by id."""
+    """The number of uses of each value, by id."""
     count = Counter(id(r) for r in roots)
     for v in topological(roots):
         count.update(id(a) for a in v.args)

@@ -66,7 +66,7 @@ def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:
 
 
 RECORDS, REFUSED = _statements()
-"""By name what follows from each statement; and those from which nothing does, with the reason."""
+"""Records of all statements by name; and the statements that could not be lowered, with the reason."""
 
 
 def _library() -> dict[str, Operator]:

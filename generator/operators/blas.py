@@ -50,7 +50,7 @@ def _target(s: ast.stmt) -> str:
 
 
 def _view(field: str) -> str:
-    """How the template names the view of a field."""
+    """Name of the view of a field in the template."""
     return "Totals" if field == _TOTAL else "Spinors"
 
 

@@ -17,7 +17,7 @@ def _bytes(fields: int, spec: KernelSpec) -> float:
 
 
 class BlockKernel(SiteKernel):
-    """One of them; every number of a right-hand side meets every right-hand side of the other tile."""
+    """A kernel of block methods, in which each right-hand side of one tile meets each of the other."""
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Four right-hand sides of either field."""

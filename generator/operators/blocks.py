@@ -30,7 +30,7 @@ _ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
 
 @dataclass(frozen=True, eq=False)
 class BlockPattern:
-    """What a kernel knows of the blocks of a term: all but numbers and fields.
+    """The structure of the blocks of a site term that a kernel depends on: everything but numbers and fields.
 
     Attributes:
         spins: S_k.
@@ -44,7 +44,7 @@ class BlockPattern:
 
     @cached_property
     def text(self) -> str:
-        """What distinguishes it from others."""
+        """Text that identifies the pattern."""
         return "; ".join(
             f"{slot} {np.round(np.asarray(s, complex), 12).tolist()}"
             for s, slot in zip(self.spins, self.slots, strict=True)
@@ -52,7 +52,7 @@ class BlockPattern:
 
     @cached_property
     def name(self) -> str:
-        """What its kernels are called after: `clover`, or a digest."""
+        """The part of kernel names: `clover`, or a digest."""
         return "clover" if self.text == _clover() else hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
     @cached_property
@@ -97,7 +97,7 @@ def _number(k: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _OfBlocks(Operator):
-    """What both kernels share."""
+    """Base of the two kernels for site terms made of blocks."""
 
     pattern: BlockPattern
 

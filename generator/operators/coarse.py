@@ -20,9 +20,9 @@ COARSE_HEADERS = (
     "coarse",
     "coarse_inverse",
 )
-"""Of runtime/kernels."""
+"""Headers of runtime/kernels that coarse kernels include."""
 PACKED = "_packed"
-"""How the names of kernels end that read matrices of 16 bits."""
+"""Suffix of the names of kernels that read matrices of 16 bits."""
 
 
 def _kernel(

@@ -30,7 +30,7 @@ from ..spec import KernelSpec, Operator
 from .schedule import Schedule
 
 _BITS = {"direction": 2, "gamma": 4}
-"""Of Arguments::direction that a direction or gamma matrix of the call takes."""
+"""Bits of Arguments::direction for each direction or gamma matrix that is an argument of the call."""
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
 
 
@@ -64,7 +64,7 @@ class Expression(Operator):
 
     @property
     def definition(self) -> Definition:
-        """What the function returned for symbols.
+        """The result of the function, called with symbols.
 
         Raises:
             ExpressionError: at the line of the user that is wrong.

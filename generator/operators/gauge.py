@@ -19,7 +19,7 @@ _MU, _NU = CALLED[:2]
 _PATHS = tuple(moved(_LINKS[_NU], _LINKS[_MU], _MU, _NU) for moved in (moved_up, moved_down))
 """The open paths from x to x + mu of a plane."""
 _ROTATION_FLOPS = 4 * 14
-"""Of one colour of two rows of U and of U A, rotated in an SU(2) subgroup; its choice is left out."""
+"""Flops to rotate one colour of two rows of U and of U A in an SU(2) subgroup, without choosing the rotation."""
 
 
 @expression("plaquette", group="gauge")

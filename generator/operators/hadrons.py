@@ -20,14 +20,14 @@ TURN = (gamma5 * gamma[t] - 1.0) * gamma[x] * gamma[z]
 _TURN = spin_value(TURN, DEGRAND_ROSSI).real
 UP, DOWN = 0, 1
 SMALLEST = 1e-12
-"""Weights below are rounding."""
+"""Least weight of a contraction; smaller ones are rounding."""
 
 Quark = tuple[str, int]
-"""A line, and a Dirac component."""
+"""A quark of an interpolating field: its line and Dirac component."""
 Field = Mapping[tuple[Quark, Quark, Quark], float]
-"""eps_abc q1_a q2_b q3_c by weight."""
+"""An interpolating field: weights of eps_abc q1_a q2_b q3_c."""
 Element = tuple[str, int, int]
-"""A line, with sink and source component."""
+"""An element of a propagator: its line, with sink and source component."""
 Contractions = dict[tuple[Element, Element, Element], complex]
 """sum of eps eps' A B C of three elements, in whatever order, by weight."""
 

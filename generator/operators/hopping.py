@@ -107,7 +107,7 @@ class HoppingOperator(Operator):
         return max(TILES) if self.spins == 1 else self.site_term.flavours if spec.has_term else 1
 
     def stored_terms(self, spec: KernelSpec) -> int:
-        """Of the epilogue."""
+        """Stored site terms that the epilogue reads."""
         return self.site_term.stored[spec.applies_inverse] if spec.has_term else 0
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:

@@ -55,7 +55,7 @@ def _names() -> dict[str, str]:
 
 
 def core_name(core: Core) -> str:
-    """What kernels of a core are called after: a name of the field's, or a digest of the formula."""
+    """The part of kernel names for a core: a standard name such as `staple`, or a digest of the formula."""
     named = _names().get(core.formula)
     return (named or "term_" + hashlib.sha256(core.formula.encode()).hexdigest()[:8]) + ("s" if core.whole else "")
 

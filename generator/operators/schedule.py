@@ -25,4 +25,4 @@ class Schedule:
 
 
 LONG = Schedule(sparing=None)
-"""Of what follows from other formulas."""
+"""Schedule of kernels that are derived from other formulas, which may be long."""

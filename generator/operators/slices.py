@@ -84,7 +84,7 @@ class SliceOperator(Operator):
         return [spec.format.spinor_codec, spec.ends.cpp, is_complex]
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """Of one slice; every slice is read once and written once, with a x + b (...) one more field is read."""
+        """Cost of one slice, which is read once and written once; with a x + b (...) one more field is read."""
         reals = self.spins * 2 * spec.colours
         parts = self.parts_of(spec)
         flops = sum(combination_flops(r, first=True, colours=spec.colours) for p in parts for r in p.factors.project)

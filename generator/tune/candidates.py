@@ -30,7 +30,7 @@ BATCH_COMBINATIONS = (
 """Shapes for several right-hand sides."""
 
 COLOURS = 3
-"""Of the links that candidates are compared and timed on; other numbers take the declared defaults."""
+"""Colours of the links on which candidates are compared and timed; other numbers take the declared defaults."""
 
 
 def digest(spec: KernelSpec, target: Target) -> str:
@@ -50,7 +50,7 @@ def digest(spec: KernelSpec, target: Target) -> str:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which kernels of a profile a sweep works on.
+    """The choice of kernels of a profile for a sweep.
 
     Attributes:
         only: those with one of these texts in their name; empty for all.

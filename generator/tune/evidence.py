@@ -15,13 +15,13 @@ from ..errors import SpecError
 from ..targets import TARGETS, Target
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
-"""Of kernels, shapes, classes of launches, policies, states, formats."""
+"""Pattern of names of kernels, shapes, classes of launches, policies, states, formats."""
 DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,:()/@+_-]{0,127}")
-"""Of a processor, as its vendor writes it."""
+"""Pattern of the name of a processor, as its vendor writes it."""
 WORD = re.compile(r"[A-Za-z0-9._-]{0,64}")
-"""Digests and versions."""
+"""Pattern of digests and versions."""
 FACT = re.compile(r"[ -~]{0,200}")
-"""What else a device says of itself."""
+"""Pattern of other facts that a device reports about itself."""
 CASE = re.compile(r"[a-z]{1,16}, grid \d{1,5}(x\d{1,5}){3}, [a-z0-9]{1,16}(, \d{1,5})?")
 """Class of sizes, grid and precision of a measured policy."""
 COLUMNS = ("shape", "block", "min_blocks", "registers", "spills", "status", "deviation", "microseconds", "spread")

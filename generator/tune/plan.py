@@ -11,7 +11,7 @@ from ..spec import KernelSpec
 from ..targets import Target
 
 COMPILE_SHARE = 0.7
-"""Of a limited time: the rest is for measuring."""
+"""Share of a limited time that is spent on compiling; the rest is for measuring."""
 _FAMILIES = ("hopping", "update", "slices", "expression")
 _PRECISIONS = ("double", "single", "half")
 
@@ -66,7 +66,7 @@ def importance(spec: KernelSpec) -> tuple[object, ...]:
 
 
 def processors() -> int:
-    """Those that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

@@ -19,7 +19,7 @@ from .tuned import FOLDER, architectures, choices
 
 POLICIES = ("first", "overlap", "staged", "peer", "fused")
 PEER_POLICIES = ("peer", "fused")
-"""Those that need ranks which can store into each other's memory."""
+"""Policies that need ranks which can store into each other's memory."""
 TINY_SITES, SMALL_SITES = 1 << 13, 1 << 17
 """Sites of one parity of a rank's part up to which a launch is tiny or small (runtime/tuning.hpp)."""
 
@@ -80,7 +80,7 @@ def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
 
 
 def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
-    """By device: for each link and class of work the policy whose times have the least geometric mean over grids."""
+    """Policies by device: for each link and class of work the one with the least geometric mean of times over grids."""
     table: dict[str, list[PolicyChoice]] = {}
     for folder in folders:
         for file in sorted((folder / "policies").glob("*.json")):

@@ -185,7 +185,7 @@ def shape_names(kernels: Iterable[Measured]) -> list[str]:
 
 
 def sensitivity(kernels: Iterable[Measured]) -> dict[tuple[str, str], dict[str, list[float]]]:
-    """How much slower than the best each value of each knob is, a number for each kernel.
+    """Slowdown of each value of each knob against the best, one number for each kernel.
 
     Returns:
         (knob, value) -> {"free": time of the best candidate with that value over the best of all, "fixed": the same for

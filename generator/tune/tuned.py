@@ -141,7 +141,7 @@ def _add_to(
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """What a packed folder says of its device, with the lattices of its launches."""
+    """Reads the facts about its device that a packed folder holds, with the lattices of its launches."""
     facts = read_field(folder / "device.json")
     check_device(facts)
     facts["toolkit"].text(FACT)
@@ -189,13 +189,13 @@ def _read(folder: Path) -> tuple[tuple[str, str, Target, dict[str, Any]], ...]:
 
 
 def digests(target: Target, folders: tuple[Path, ...] = (FOLDER,)) -> frozenset[str]:
-    """Of the kernels that some device of a target was measured with."""
+    """Digests of the kernels that were measured on some device of a target."""
     found = itertools.chain.from_iterable(map(_read, folders))
     return frozenset(str(e.get("digest")) for _, _, t, kernels in found if t is target for e in kernels.values())
 
 
 def architectures(folders: tuple[Path, ...] = (FOLDER,)) -> dict[str, str]:
-    """By device that was measured: what its kernels were compiled for, as the device says; empty of CPUs."""
+    """Architecture that kernels were compiled for, by measured device; empty for CPUs."""
     return {device: architecture for folder in folders for device, architecture, _, _ in _read(folder)}
 
 

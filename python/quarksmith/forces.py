@@ -10,7 +10,7 @@ from .calls import Report
 def check_forces(run: str | bytes | os.PathLike[str], gauge: GaugeField, step: float = 0.003) -> Report:
     """Compares the force of each monomial with differences of its action along momenta.
 
-    With dU/dtau = P U an action changes by dS/dtau = 2 sum tr P F where F = dP/dtau is its force (docs/hmc.md).
+    With dU/dtau = P U an action changes by dS/dtau = 2 sum tr P F where F = dP/dtau is its force (docs/hmc-actions.md).
     Differences are of sixth order. Momenta and pseudofermions are those of the first trajectory of the run.
 
     Args:

@@ -13,7 +13,7 @@ namespace quarksmith {
 /// |residual|^2 (`rr`) reached `target`, fell below `fall` times its largest value since the last replacement, drifted
 /// from the true residual (`epsilon`, `root`) or met `limit` iterations; updates then pass over it. The driver reads
 /// `rr`, `active`, `status` and `iterations`, and sets the others. A new method is one class of this kind:
-/// docs/howto-solver.md.
+/// docs/howto-method.md.
 class Recurrence {
  public:
   virtual ~Recurrence() = default;

@@ -1,5 +1,5 @@
 /// \file
-/// Two-point functions of currents that join neighbouring sites. Normalisations: docs/howto-measure.md.
+/// Two-point functions of currents that join neighbouring sites. Normalisations: docs/measure-correlators.md.
 #pragma once
 
 #include <functional>

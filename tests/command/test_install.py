@@ -23,7 +23,7 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
     assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
 
 
-@pytest.mark.parametrize(("name", "page"), [("solve.c", "howto-c.md"), ("kick.c", "forces.md")])
+@pytest.mark.parametrize(("name", "page"), [("solve.c", "howto-c.md"), ("kick.c", "howto-forces.md")])
 def test_the_example_of_the_docs_is_what_is_compiled(name, page):
     source = (ROOT / "tests/consumer" / name).read_text()
     shown = re.search(rf"/\* --- docs/{page} shows what follows --- \*/\n(.*)/\* --- end --- \*/", source, re.S)

@@ -10,7 +10,7 @@ from conftest import ROOT, Command
 from relink import compiled, linked
 
 LISTS = {"formats": "files.md", "solvers": "howto-solver.md", "link-smearings": "smearing.md"} | dict.fromkeys(
-    ("sources", "sinks", "correlators"), "howto-measure.md"
+    ("sources", "sinks", "correlators"), "measure-sources.md"
 )
 
 

@@ -1,4 +1,4 @@
-"""Measurements of other codes and of an independent program, reproduced: docs/howto-measure.md has the differences."""
+"""Measurements of other codes and of an independent program, reproduced: docs/agreement.md has the differences."""
 
 import json
 import os

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- docs/forces.md shows what follows --- */
+/* --- docs/howto-forces.md shows what follows --- */
 #define TRY(call)                                     \
   do {                                                \
     if ((status = (call)) != QUARKSMITH_OK) goto end; \

@@ -1,4 +1,4 @@
-"""Pages of docs/ and README.md: links, the names of pages in them and in sources, and the site's table of contents."""
+"""Pages of docs/ and README.md: links, names of pages in them and in sources, lengths, and the table of contents."""
 
 import importlib.util
 import re
@@ -95,6 +95,41 @@ def test_the_version_is_the_same_everywhere():
     }
     versions = {n: re.search(p, (ROOT / n).read_text(), flags=re.M)[1] for n, p in patterns.items()}
     assert len(set(versions.values())) == 1, versions
+
+
+MOST_WORDS = 1500
+"""Of prose on a page; tables and code are looked up, not read. Results of earlier versions are kept in docs/history."""
+
+
+def prose(text: str) -> str:
+    """A page without tables, code and formulas."""
+    return re.sub(r"^\|[^\n]*$|^\$\$.*?\$\$$", "", CODE.sub("", text), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=lambda p: p.name)
+def test_a_page_can_be_read_in_one_sitting(page):
+    text = page.read_text()
+    assert len(prose(text).split()) <= MOST_WORDS, f"{page.name}: split it; what developers need is a page of its own"
+    assert "*[" not in text, f"{page.name}: which test checks what is a row of docs/checks.md"
+
+
+def test_words_of_prose_are_counted():
+    assert prose("a b\n| c |\n\n    d e\n\n```\nf\n```\n`g` h").split() == ["a", "b", "h"]
+
+
+def test_the_tests_that_pages_rely_on_exist():
+    """Rows of docs/checks.md: pages, suites and tests of C++, files."""
+    sources = "".join(p.read_text() for p in tracked("tests/*.cpp", "tests/ranks/*.cpp"))
+    tests = set(re.findall(r"^TEST(?:_P|_F)?\((\w+), (\w+)\)", sources, flags=re.M))
+    suites, files = {suite for suite, _ in tests}, {p.name for p in tracked("tests/*")}
+    rows = re.findall(r"^\| ([\w, -]+) \| [^|]+ \| ([^|]+) \|$", (DOCS / "checks.md").read_text(), flags=re.M)
+    assert len(rows) > 30
+    for pages, names in rows[1:]:
+        assert all((DOCS / f"{page}.md").exists() for page in pages.split(", ")), pages
+        for name in re.findall(r"`([^`]+)`", names):
+            suite, _, test = name.partition(".")
+            exists = name in files or (suite in suites and (test == "*" or (suite, test) in tests))
+            assert exists, f"docs/checks.md: there is no {name}"
 
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="needs doxygen: make docs")
