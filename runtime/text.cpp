@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -89,7 +88,8 @@ std::string printable(std::string text) {
 
 std::string short_pci_address(std::string address) {
   if (address.size() > 12) address = address.substr(address.size() - 12);
-  for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : address)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return address;
 }
 

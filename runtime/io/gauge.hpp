@@ -34,7 +34,7 @@ struct GaugeFile {
   std::map<std::string, std::string> notes;  ///< other text worth showing: LIME records, header lines
   bool phases_folded = false;                ///< boundary phases were moved from the links into gauge.phase
   /// Lines to show and to record: what differs and was accepted, and what the file does not say.
-  std::vector<std::string> remarks;
+  std::vector<std::string> remarks = {};
 };
 
 /// Reads any supported format; each rank reads the links of its part alone. Boundary phases found in the links are

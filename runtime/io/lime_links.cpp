@@ -26,6 +26,7 @@ class Stated {
   }
   bool known() const { return !record_.empty(); }
   const std::string& text() const { return value_; }
+  const std::string& record() const { return record_; }
   /// As a number from 1; 0 if nobody states it.
   long long number() const {
     if (!known()) return 0;
@@ -157,6 +158,7 @@ LimeLinks describe_links(const InputFile& file, const std::vector<LimeRecord>& r
     for (int mu = 0; mu < directions; ++mu) (*links.extent)[mu] = static_cast<int>(all.extent[mu].number());
   }
   links.bits = static_cast<int>(all.bits.number());
+  links.bits_record = all.bits.record();
   links.colours = static_cast<int>(all.colours.number());
   links.site_bytes = all.site_bytes.number();
   if (links.bits != 0 && links.bits != 32 && links.bits != 64)
@@ -180,7 +182,7 @@ void fit_to_size(const InputFile& file, const Coordinates& extent, LimeLinks& li
     for (const int bits : {32, 64}) {
       if (data.bytes != sites * static_cast<std::uint64_t>(site_bytes(bits, colours))) continue;
       if (links.bits != 0 && links.bits != bits)
-        contradiction(file, "the precision", std::to_string(links.bits), "its records", std::to_string(bits),
+        contradiction(file, "the precision", std::to_string(links.bits), links.bits_record, std::to_string(bits),
                       fmt::format("the {} bytes of {}", data.bytes, data.type));
       if (links.site_bytes != 0 && links.site_bytes != site_bytes(bits, colours))
         contradiction(file, "the number of bytes of a site", std::to_string(links.site_bytes),

@@ -12,6 +12,7 @@ struct LimeLinks {
   const LimeRecord* data = nullptr;     ///< ildg-binary-data or scidac-binary-data
   std::optional<Coordinates> extent;    ///< if a record gives them
   int bits = 0, colours = 0;            ///< 0: no record gives them
+  std::string bits_record;              ///< the one that gives the bits
   long long site_bytes = 0;             ///< of the four links of a site; 0: no record gives them
   std::optional<std::string> checksum;  ///< as SiteChecksum::text
 };
