@@ -162,6 +162,8 @@ TEST_F(GaugeFiles, LimeValuesThatAreNoNumbersAreRefused) {
                              "<field>diracFermion</field><lx>2</lx><ly>2</ly><lz>2</lz><lt>4</lt>"})
     refused(ildg_format(format) + end, {"file"}, Lattice(small));
   refused(scidac_file("2 2 2") + links_of(links), {"2 2 2"}, Lattice(small));
+  refused(scidac_file("2 2 2 4</dims><volfmt>1</volfmt><dims>2 2 2 4") + ildg_format() + end, {"volfmt 1"});
+  refused(scidac_record("<recordtype>2</recordtype>") + ildg_format() + end, {"recordtype 2"});
   refused(ildg_format() + links_of(links) + checksum("<suma>xyz</suma><sumb>1</sumb>"), {"xyz"});
 }
 

@@ -114,10 +114,10 @@ GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communica
   return std::move(*f);
 }
 
-/// Whether the links can be those of a gauge theory: in the wrong byte order they cannot.
-bool has_su3_links(const GaugeFile& f, Communicator& communicator) {
+/// In the wrong byte order links are not.
+bool is_unitary(const HostGauge& gauge, Communicator& communicator) {
   try {
-    return is_su3(check_unitarity(f.gauge, communicator));
+    return is_su3({.unitary = check_unitarity(gauge, communicator).unitary});  // a boundary may be in the determinant
   } catch (const BadData&) {
     return false;
   }
@@ -129,7 +129,7 @@ GaugeFile read_likeliest(const InputFile& file, const std::vector<Candidate>& ca
   if (candidates.size() == 1) return best;
   const auto agreeing = [&](const GaugeFile& f) {
     return std::count_if(f.checks.begin(), f.checks.end(), [](const RecordedCheck& c) { return c.agrees; }) +
-           (has_su3_links(f, communicator) ? 1 : 0);
+           (is_unitary(f.gauge, communicator) ? 1 : 0);
   };
   auto most = agreeing(best);
   for (std::size_t n = 1; n < candidates.size() && most <= std::ssize(best.checks); ++n) {
@@ -152,13 +152,13 @@ void check_records(const InputFile& file, GaugeFile& f, bool verify) {
   }
 }
 
-/// \throws Error links whose colours nobody has named are not SU(N).
+/// \throws Error links whose colours follow from the size of the file alone are not unitary.
 void require_colours_of_size(const InputFile& file, const GaugeHead& head, const Unitarity& u) {
-  if (head.colours_by_size && head.colours != 3 && !is_su3(u))
+  if (head.colours_by_size && head.colours != 3 && !is_su3({.unitary = u.unitary}))
     throw Error(
         fmt::format("{}: does not record the number of colours; as links of {} colours, which its size implies "
-                    "on a {} lattice, they are not SU({}); give the right --lattice",
-                    file.name(), head.colours, extent_text(head.extent), head.colours));
+                    "on a {} lattice, they are not unitary; give the right --lattice",
+                    file.name(), head.colours, extent_text(head.extent)));
 }
 
 const GaugeFormat& check_format(const std::string& name, int bits) {

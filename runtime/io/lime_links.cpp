@@ -72,8 +72,17 @@ struct Statements {
     }
   }
 
+  /// QIO writes fields in parts, on a subset of sites and global numbers, too: 0 is a whole field in one file.
+  void require_zero(const std::string& xml, const char* tag, const char* record, const char* remedy) const {
+    for (const std::string& kind : xml_values(xml, tag))
+      if (kind != "0")
+        throw Error(fmt::format("{}: has {} {} by {}: no field of the whole lattice in one file; {}", file.name(), tag,
+                                printable(kind.substr(0, 60)), record, remedy));
+  }
+
   void add_scidac_file(const std::string& xml) {
     constexpr const char* record = "scidac-private-file-xml";
+    require_zero(xml, "volfmt", record, "write it as a single file (QIO_SINGLEFILE)");
     for (const std::string& dims : xml_values(xml, "dims")) {
       std::vector<std::string> each = split(dims, ' ');
       std::erase(each, "");
@@ -86,6 +95,7 @@ struct Statements {
 
   void add_scidac_record(const std::string& xml) {
     constexpr const char* record = "scidac-private-record-xml";
+    require_zero(xml, "recordtype", record, "name a file of a configuration");
     for (const std::string& p : xml_values(xml, "precision")) bits.add(p == "D" ? "64" : p == "F" ? "32" : p, record);
     for (const std::string& n : xml_values(xml, "colors")) colours.add(n, record);
     const std::vector<std::string> size = xml_values(xml, "typesize"), count = xml_values(xml, "datacount");
