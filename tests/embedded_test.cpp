@@ -8,6 +8,7 @@
 #include <chrono>
 #include <clocale>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <locale>
 #include <thread>
 
+#include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "runtime/io/gauge.hpp"
@@ -140,6 +142,20 @@ TEST_F(DecimalComma, NumbersInTextsHavePoints) {
   EXPECT_EQ(again.seed, 1234567u);
   EXPECT_EQ(again.start, "weak:0.3");
   EXPECT_EQ(quota_processors(folder_, ""), 2);
+}
+
+TEST_F(DecimalComma, LibrariesReadPointsWithinAClassicLocale) {
+  if (!enter()) GTEST_SKIP() << "no locale with a decimal comma, and localedef made none";
+  char text[16];
+  {
+    const ClassicLocale points;
+    EXPECT_EQ(std::strtod("0.5", nullptr), 0.5);
+    std::snprintf(text, sizeof text, "%.1f", 0.5);
+    EXPECT_STREQ(text, "0.5");
+    std::thread([] { EXPECT_EQ(std::strtod("0,5", nullptr), 0.5); }).join();
+  }
+  std::snprintf(text, sizeof text, "%.1f", 0.5);
+  EXPECT_STREQ(text, "0,5");
 }
 
 /// What a child ends with, -1 if it does not end. \param work is done in it.
