@@ -18,14 +18,14 @@ namespace {
 
 using namespace quarksmith;
 
-const Coordinates small = {2, 2, 2, 4};
+const Coordinates small_extent = {2, 2, 2, 4};
 
 class GaugeFiles : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() / fmt::format("quarksmith_gauge_files_{}", ::getpid());
     std::filesystem::create_directory(folder_);
-    gauge_.emplace(hot_gauge(Lattice(small), 3));
+    gauge_.emplace(hot_gauge(Lattice(small_extent), 3));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path put(const std::string& bytes) const {
@@ -91,7 +91,7 @@ std::string ildg_format(const std::string& content =
   return record_of("ildg-format", "<?xml version=\"1.0\"?><ildgFormat>" + content + "</ildgFormat>", true, false);
 }
 std::string links_of(const std::string& bytes) { return record_of("ildg-binary-data", bytes, false, false); }
-std::string checksum(const std::string& xml) { return record_of("scidac-checksum", xml, false, true); }
+std::string checksum_record(const std::string& xml) { return record_of("scidac-checksum", xml, false, true); }
 std::string scidac_file(const std::string& dims) {
   return record_of("scidac-private-file-xml", "<scidacFile><dims>" + dims + " </dims></scidacFile>", true, false);
 }
@@ -104,7 +104,7 @@ TEST_F(GaugeFiles, LimeRecordsThatAgreeAreRead) {
   const std::string all =
       scidac_file("2 2 2 4") +
       scidac_record("<precision>D</precision><colors>3</colors><typesize>144</typesize><datacount>4</datacount>") +
-      ildg_format() + links_of(links) + checksum(sums) + checksum(sums);
+      ildg_format() + links_of(links) + checksum_record(sums) + checksum_record(sums);
   const GaugeFile file = read_gauge(put(all));
   EXPECT_EQ(support::largest_difference(file.gauge, *gauge_), 0);
   ASSERT_EQ(file.checks.size(), 1u);
@@ -114,7 +114,7 @@ TEST_F(GaugeFiles, LimeRecordsThatAgreeAreRead) {
 
 TEST_F(GaugeFiles, LimeRecordsThatContradictEachOtherAreRefused) {
   const auto [links, sums] = records();
-  const std::string end = links_of(links) + checksum(sums);
+  const std::string end = links_of(links) + checksum_record(sums);
   refused(scidac_file("4 2 2 2") + ildg_format() + end,
           {"extent in x", "4", "2", "scidac-private-file-xml", "ildg-format"});
   refused(ildg_format() + ildg_format("<lx>4</lx><ly>2</ly><lz>2</lz><lt>2</lt>") + end, {"extent in x"});
@@ -125,52 +125,52 @@ TEST_F(GaugeFiles, LimeRecordsThatContradictEachOtherAreRefused) {
   std::string other = sums;
   char& digit = other[other.find("<suma>") + 6];
   digit = digit == '0' ? '1' : '0';
-  refused(ildg_format() + end + checksum(other), {"checksum"});
+  refused(ildg_format() + end + checksum_record(other), {"checksum"});
   refused(ildg_format() + links_of(records(32).links), {"precision", "64", "32", "9216"});
 }
 
 TEST_F(GaugeFiles, LimeContainersOfSeveralFieldsAreRefused) {
   const auto [links, sums] = records();
-  const std::string field = ildg_format() + links_of(links) + checksum(sums);
+  const std::string field = ildg_format() + links_of(links) + checksum_record(sums);
   refused(field + field, {"several fields", "lime_unpack"});
   refused(field + record_of("scidac-binary-data", links, false, true), {"several fields"});
 }
 
 TEST_F(GaugeFiles, ExtentsInCommentsAreNone) {
   const auto [links, sums] = records();
-  const std::string end = links_of(links) + checksum(sums);
+  const std::string end = links_of(links) + checksum_record(sums);
   for (const char* hidden :
        {"<!-- <lx>4</lx><lt>2</lt> -->", "<![CDATA[<lx>4</lx><lt>2</lt>]]>", "<?old <lx>4</lx><lt>2</lt>?>"}) {
     const GaugeFile file = read_gauge(put(
         ildg_format(hidden + std::string("<precision>64</precision><lx>2</lx><ly>2</ly><lz>2</lz><lt>4</lt>")) + end));
-    EXPECT_EQ(file.gauge.lattice.extent(), small) << hidden;
+    EXPECT_EQ(file.gauge.lattice.extent(), small_extent) << hidden;
   }
   // All of them in a comment: there are none.
   const std::string none = ildg_format("<!-- <lx>2</lx><ly>2</ly><lz>2</lz><lt>4</lt> -->") + end;
   EXPECT_THROW(read_gauge(put(none)), UsageError);
-  EXPECT_EQ(support::largest_difference(read_gauge(put(none), Lattice(small)).gauge, *gauge_), 0);
+  EXPECT_EQ(support::largest_difference(read_gauge(put(none), Lattice(small_extent)).gauge, *gauge_), 0);
   EXPECT_EQ(xml_values("<a>1</a><!--<a>2</a>--><a x='y'> 3\n</a><ab>4</ab>", "a"),
             (std::vector<std::string>{"1", "3"}));
 }
 
 TEST_F(GaugeFiles, LimeValuesThatAreNoNumbersAreRefused) {
   const auto [links, sums] = records();
-  const std::string end = links_of(links) + checksum(sums);
+  const std::string end = links_of(links) + checksum_record(sums);
   for (const char* format : {"<lx>2x</lx><ly>2</ly><lz>2</lz><lt>4</lt>", "<lx>2</lx><ly>2</ly><lz>2</lz>",
                              "<lx>99999999999</lx><ly>2</ly><lz>2</lz><lt>4</lt>",
                              "<precision>16</precision><lx>2</lx><ly>2</ly><lz>2</lz><lt>4</lt>",
                              "<field>diracFermion</field><lx>2</lx><ly>2</ly><lz>2</lz><lt>4</lt>"})
-    refused(ildg_format(format) + end, {"file"}, Lattice(small));
-  refused(scidac_file("2 2 2") + links_of(links), {"2 2 2"}, Lattice(small));
+    refused(ildg_format(format) + end, {"file"}, Lattice(small_extent));
+  refused(scidac_file("2 2 2") + links_of(links), {"2 2 2"}, Lattice(small_extent));
   refused(scidac_file("2 2 2 4</dims><volfmt>1</volfmt><dims>2 2 2 4") + ildg_format() + end, {"volfmt 1"});
   refused(scidac_record("<recordtype>2</recordtype>") + ildg_format() + end, {"recordtype 2"});
-  refused(ildg_format() + links_of(links) + checksum("<suma>xyz</suma><sumb>1</sumb>"), {"xyz"});
+  refused(ildg_format() + links_of(links) + checksum_record("<suma>xyz</suma><sumb>1</sumb>"), {"xyz"});
 }
 
 TEST_F(GaugeFiles, PropagatorsAreNoConfigurations) {
   refused(record_of("etmc-propagator-format", "<etmcFormat></etmcFormat>", true, false) +
               record_of("scidac-binary-data", records().links, false, true),
-          {"propagator", "etmc-propagator-format"}, Lattice(small));
+          {"propagator", "etmc-propagator-format"}, Lattice(small_extent));
 }
 
 TEST_F(GaugeFiles, PlaquetteOfXlfInfoIsCompared) {
@@ -178,7 +178,7 @@ TEST_F(GaugeFiles, PlaquetteOfXlfInfoIsCompared) {
   const double plaquette = host_averages(*gauge_, *Communicator::self()).plaquette;
   const auto with = [&](const std::string& text, bool summed) {
     return record_of("xlf-info", "plaquette = " + text + "\n trajectory nr = 230\n", true, true) + ildg_format() +
-           links_of(links) + (summed ? checksum(sums) : "");
+           links_of(links) + (summed ? checksum_record(sums) : "");
   };
   for (const std::string& text : {fmt::format("{:.6e}", plaquette), fmt::format("{:.12f}", plaquette)}) {
     const GaugeFile file = read_gauge(put(with(text, true)));
@@ -191,10 +191,10 @@ TEST_F(GaugeFiles, PlaquetteOfXlfInfoIsCompared) {
 }
 
 TEST_F(GaugeFiles, PlaquettesWithoutDigitsDoNotAgree) {
-  *gauge_ = weak_gauge(Lattice(small), 0.3, 1);  // its plaquette is far from 0
+  *gauge_ = weak_gauge(Lattice(small_extent), 0.3, 1);  // its plaquette is far from 0
   for (const char* text : {"0", "0.", "0.0", "1", "nan", "inf", "none", "", "1e3", "0x1p-1", "0,9"})
     refused(nersc("PLAQUETTE", std::string("PLAQUETTE = ") + text), {"plaquette"});
-  *gauge_ = unit_gauge(Lattice(small));
+  *gauge_ = unit_gauge(Lattice(small_extent));
   EXPECT_TRUE(read_gauge(put(nersc("PLAQUETTE", "PLAQUETTE = 1"))).checks[1].agrees);
 }
 
@@ -218,7 +218,7 @@ TEST_F(GaugeFiles, AveragesInSinglePrecisionAreAcceptedWithARemarkIfTheChecksumA
 TEST_F(GaugeFiles, LinksWithTheSignOfABoundaryAreConvertedWithTheirOwnAverages) {
   for (const Complex64& phase : {Complex64(-1), std::polar(1.0, 0.3)})
     for (const int mu : {0, 3}) {
-      *gauge_ = weak_gauge(Lattice(small), 0.3, 1);
+      *gauge_ = weak_gauge(Lattice(small_extent), 0.3, 1);
       const GaugeAverages without = host_averages(*gauge_, *Communicator::self());
       gauge_->phase[mu] = phase;
       for (const GaugeFormatInfo& format : writable_formats()) {
@@ -305,9 +305,9 @@ TEST_F(GaugeFiles, ChecksThatFailAreRecordedWhenTheyAreIgnored) {
 
 TEST_F(GaugeFiles, ColoursThatNoRecordNamesFollowFromTheSize) {
   for (const int colours : {2, 3, 4}) {
-    *gauge_ = hot_gauge(Lattice(small), 5, colours);
+    *gauge_ = hot_gauge(Lattice(small_extent), 5, colours);
     const std::string bare = links_of(records().links);
-    const GaugeFile file = read_gauge(put(bare), Lattice(small));
+    const GaugeFile file = read_gauge(put(bare), Lattice(small_extent));
     ASSERT_EQ(file.gauge.colours(), colours);
     for (long long x = 0; x < gauge_->lattice.sites(); ++x)
       for (int mu = 0; mu < directions; ++mu)

@@ -10,7 +10,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::string_view fields[] = {"ildg-binary-data", "scidac-binary-data"};
+constexpr std::string_view field_types[] = {"ildg-binary-data", "scidac-binary-data"};
 
 /// A value that several records may give, as text; all that give it have to agree.
 class Stated {
@@ -133,7 +133,7 @@ struct Statements {
 const LimeRecord* field_of(const InputFile& file, const std::vector<LimeRecord>& records) {
   const LimeRecord* found = nullptr;
   for (const LimeRecord& r : records) {
-    if (std::find(std::begin(fields), std::end(fields), r.type) == std::end(fields)) continue;
+    if (std::find(std::begin(field_types), std::end(field_types), r.type) == std::end(field_types)) continue;
     if (found != nullptr)
       throw Error(fmt::format(
           "{}: holds several fields: {} at byte {} and {} at byte {}; which one is meant is not said: write "
