@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -48,7 +47,35 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
+template <class Number, class... Base>
+std::optional<Number> whole(std::string_view text, Base... base) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  Number value{};
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
+
+std::optional<double> as_number(std::string_view text) {
+  const std::optional<double> value = whole<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<long long> as_integer(std::string_view text) { return whole<long long>(text); }
+
+std::optional<std::uint32_t> as_hexadecimal(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  return text.starts_with('+') ? std::nullopt : whole<std::uint32_t>(text, 16);
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view blanks(" \t\r\n\0", 5);
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
 
 std::string printable(std::string text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -61,7 +88,8 @@ std::string printable(std::string text) {
 
 std::string short_pci_address(std::string address) {
   if (address.size() > 12) address = address.substr(address.size() - 12);
-  for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : address)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return address;
 }
 

@@ -2,6 +2,8 @@
 /// Text for messages and terminals, and choices by their names.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +17,14 @@ std::string printable(std::string text);
 
 /// The text between separators: one part at least.
 std::vector<std::string> split(const std::string& text, char separator);
-// \param name of what is read, for messages. \throws UsageError it is no such number, or not finite.
+/// What a text as a whole is, in any locale: with a decimal point, a sign or none; nothing if it is no such number, or
+/// not finite. Hexadecimal digits of 32 bits may follow 0x.
+std::optional<double> as_number(std::string_view text);
+std::optional<long long> as_integer(std::string_view text);
+std::optional<std::uint32_t> as_hexadecimal(std::string_view text);
+/// Without surrounding blanks, ends of lines and zero bytes.
+std::string trimmed(std::string_view text);
+/// The same of what a user gives. \param name of what is read, for messages. \throws UsageError it is no such number.
 double number(const std::string& text, const std::string& name);
 long long integer(const std::string& text, const std::string& name);
 

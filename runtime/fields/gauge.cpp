@@ -334,6 +334,11 @@ bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
   return moved;
 }
 
+Complex64 boundary_phase(const HostGauge& gauge, const Coordinates& x, int mu) {
+  const Lattice& lattice = gauge.lattice;
+  return lattice.origin(mu) + x[mu] == lattice.global_extent(mu) - 1 ? gauge.phase[mu] : 1;
+}
+
 GaugeAverages gauge_averages(const LinkField& links) {
   const Domain& domain = links.domain();
   if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());

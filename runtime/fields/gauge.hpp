@@ -54,6 +54,10 @@ void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator =
 /// \return true if a phase was moved.
 bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
+/// The phase with which a link counts: gauge.phase[mu] across the last slice of the whole lattice, else 1.
+/// \param x in this part.
+Complex64 boundary_phase(const HostGauge& gauge, const Coordinates& x, int mu);
+
 /// Averages over sites; plaquettes over planes too, normalised to 1 on unit links. Boundary phases do not count.
 struct GaugeAverages {
   double plaquette = 0;

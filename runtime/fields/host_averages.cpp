@@ -45,12 +45,13 @@ double real_trace(const Complex64* a, const Complex64* b, const Complex64* c, co
 struct Sums {
   ExactSum space, time, trace;
 
-  void add_site(const LinksAhead& ahead, const HostGauge& gauge, long long site, const Coordinates& x) {
+  void add_site(const LinksAhead& ahead, const HostGauge& gauge, long long site, const Coordinates& x, Phases phases) {
     const Complex64* here = gauge.site.at(site);
     const int n = gauge.colours(), each = gauge.elements();
     double spatial = 0, temporal = 0, diagonal = 0;
     for (int mu = 0; mu < directions; ++mu) {
-      for (int c = 0; c < n; ++c) diagonal += here[each * mu + c * (n + 1)].real();
+      const Complex64 phase = phases == Phases::count ? boundary_phase(gauge, x, mu) : 1;
+      for (int c = 0; c < n; ++c) diagonal += (phase * here[each * mu + c * (n + 1)]).real();
       for (int nu = 0; nu < mu; ++nu)
         (mu == 3 ? temporal : spatial) += real_trace(here + each * nu, ahead.at(site, x, nu) + each * mu,
                                                      here + each * mu, ahead.at(site, x, mu) + each * nu, n);
@@ -68,7 +69,7 @@ struct Sums {
 
 }  // namespace
 
-GaugeAverages host_averages(const HostGauge& gauge, Communicator& communicator) {
+GaugeAverages host_averages(const HostGauge& gauge, Communicator& communicator, Phases phases) {
   const Lattice& lattice = gauge.lattice;
   require_spread(lattice, communicator);
   const LinksAhead ahead(gauge, communicator);
@@ -77,7 +78,7 @@ GaugeAverages host_averages(const HostGauge& gauge, Communicator& communicator) 
   {
     Sums mine;
 #pragma omp for schedule(static)
-    for (long long i = 0; i < lattice.sites(); ++i) mine.add_site(ahead, gauge, i, lattice.coordinates(i));
+    for (long long i = 0; i < lattice.sites(); ++i) mine.add_site(ahead, gauge, i, lattice.coordinates(i), phases);
 #pragma omp critical
     sums.add(mine);
   }

@@ -6,10 +6,13 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/geometry.hpp"
+#include "runtime/fork.hpp"
 
 namespace quarksmith {
 
 namespace {
+
+const ForkSafety fork_safety;  // here, since nothing computes without a lattice
 
 std::string extents_text(const Coordinates& x) { return fmt::format("{}x{}x{}x{}", x[0], x[1], x[2], x[3]); }
 

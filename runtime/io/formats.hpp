@@ -5,12 +5,21 @@
 #include <functional>
 #include <memory>
 
+#include "runtime/fields/gauge.hpp"
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/io/parallel.hpp"
 #include "runtime/listed.hpp"
 
 namespace quarksmith {
+
+/// An average of the links that a file records.
+struct RecordedAverage {
+  std::string what;  ///< e.g. `plaquette`
+  double GaugeAverages::*value;
+  std::string text;        ///< as it stands in the file
+  bool in_double = false;  ///< it was stored as it was computed, the text is ours
+};
 
 /// What the head of a file says: enough to read the links of any part of the lattice.
 struct GaugeHead {
@@ -19,8 +28,10 @@ struct GaugeHead {
   std::string byte_order;
   Coordinates extent{};
   int colours = 3;
+  bool colours_by_size = false;  ///< no record names them, and the size of the data fits no other number
   std::map<std::string, std::string> notes;
-  bool plaquette_in_double = false;  ///< that of the notes was stored as it was computed
+  std::vector<RecordedAverage> averages;
+  std::string remark;  ///< what this reading of the file assumes, if the file does not say it
   /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
   std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
   /// Filled by read_links; null if the file records none.
@@ -30,10 +41,11 @@ struct GaugeHead {
 
 /// A format: what a file of runtime/io/formats/ defines, and all that is said of it.
 struct GaugeFormat : GaugeFormatInfo {
-  /// Whether a file may be of this format. Where several say so, the plaquette of the links decides.
+  /// Whether a file may be of this format.
   bool (*sniff)(const InputFile&) = nullptr;
-  /// Reads nothing but the head, each rank for itself.
-  GaugeHead (*head)(const InputFile&, const std::optional<Coordinates>& expected) = nullptr;
+  /// What the file may be, from the head alone, each rank for itself. Of several heads, also of several formats, the
+  /// one with most of its checksums and averages reproduced by the links is taken.
+  std::vector<GaugeHead> (*heads)(const InputFile&, const std::optional<Coordinates>& expected) = nullptr;
   /// Creates the file and writes all of it; null: the format is read alone.
   void (*write)(Output&, const HostGauge&, int bits, const std::vector<ExtraRecord>&) = nullptr;
 };
@@ -83,5 +95,8 @@ Coordinates checked_extent(const InputFile& file, const Coordinates& found,
                            const std::optional<Coordinates>& expected = {});
 /// E.g. `8x8x8x16`.
 std::string extent_text(const Coordinates& extent);
+/// \throws Error always: two parts of a file give two values of one thing.
+[[noreturn]] void contradiction(const InputFile& file, const std::string& what, const std::string& value,
+                                const std::string& where, const std::string& other, const std::string& elsewhere);
 
 }  // namespace quarksmith

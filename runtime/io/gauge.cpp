@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -16,12 +15,13 @@
 namespace quarksmith {
 namespace {
 
-/// What a file can be: one format, or two that only the links tell apart.
+/// What a file can be: one reading of it, or several that only the links tell apart.
 std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
   if (file.size() == 0) throw Error(fmt::format("{}: is empty", file.name()));
   std::vector<GaugeHead> heads;
   for (const GaugeFormat* format : listed<GaugeFormat>())
-    if (format->sniff(file)) heads.push_back(format->head(file, expected));
+    if (format->sniff(file))
+      for (GaugeHead& head : format->heads(file, expected)) heads.push_back(std::move(head));
   if (heads.empty()) throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
   return heads;
 }
@@ -50,21 +50,6 @@ std::vector<Candidate> candidates_of(const InputFile& file, const std::optional<
   return candidates;
 }
 
-GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communicator& communicator) {
-  const GaugeHead& head = candidate.head;
-  std::optional<GaugeFile> f;
-  communicator.together([&] {  // memory may be short on one rank alone
-    f.emplace(GaugeFile{
-        HostGauge(candidate.part, head.colours), head.format, head.bits, head.byte_order, {}, head.notes, false});
-  });
-  head.read_links(file, f->gauge, communicator);
-  if (head.checksum) {
-    const std::string computed = head.checksum->text();
-    f->checks.push_back({head.checksum_name, head.recorded, computed, head.recorded == computed});
-  }
-  return std::move(*f);
-}
-
 /// What may lie between a plaquette that another program has computed and stored in double and ours: the rounding of a
 /// plain sum over so many plaquettes, with a factor for orders that are worse than random ones.
 double rounding_of_plaquette(const Lattice& lattice) {
@@ -72,28 +57,108 @@ double rounding_of_plaquette(const Lattice& lattice) {
          (16 + 4 * std::sqrt(6.0 * static_cast<double>(lattice.global_sites())));
 }
 
-/// Whether the links have the plaquette that the file records.
-bool fits(const GaugeFile& f, Communicator& communicator) {
-  const double recorded = std::strtod(f.notes.at("PLAQUETTE").c_str(), nullptr);
-  return std::abs(host_averages(f.gauge, communicator).plaquette - recorded) <= rounding_of_plaquette(f.gauge.lattice);
+/// The most by which an average in the text of a header may be off: it may have been summed in single precision, but
+/// then only a checksum of the links can say that they are the right ones.
+constexpr double single_sum = 1e-5;
+
+/// A unit in the last place of a number as it is written.
+double last_place(const std::string& text) {
+  const std::size_t exponent = std::min(text.find_first_of("eE"), text.size());
+  const std::size_t point = std::min(text.find('.'), exponent);
+  const long long decimals = point < exponent ? static_cast<long long>(exponent - point) - 1 : 0;
+  const long long power = exponent < text.size() ? as_integer(text.substr(exponent + 1)).value_or(0) : 0;
+  return std::pow(10.0, static_cast<double>(power - decimals));
 }
 
-/// A value of the header against what the links give; a few units of the last printed digit are allowed.
-/// \param in_double it is no printed text, but was stored as it was computed.
-void check_average(GaugeFile& f, const std::string& key, const std::string& what, double computed, bool in_double) {
-  if (!f.notes.contains(key)) return;
-  const std::string& text = f.notes[key];
-  const double recorded = std::strtod(text.c_str(), nullptr);
-  const std::size_t point = text.find('.');
-  int digits = 0;
-  for (std::size_t i = point;
-       point != std::string::npos && ++i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));)
-    ++digits;
-  // Averages in the text of a header were often made in single precision.
-  const double allowed = in_double ? rounding_of_plaquette(f.gauge.lattice)
-                                   : std::max(3 * std::pow(10.0, -digits), f.bits == 32 ? 5e-7 : 1e-9);
-  const auto spelled = [&](double x) { return in_double ? fmt::format("{:.16g}", x) : fmt::format("{:.10g}", x); };
-  f.checks.push_back({what, spelled(recorded), spelled(computed), std::abs(recorded - computed) <= allowed});
+/// A recorded average against what the links give; a few units of the last printed digit are allowed.
+void check_average(GaugeFile& f, const RecordedAverage& average, double computed, bool sound) {
+  const auto spelled = [&](double x) { return fmt::format("{:.{}g}", x, average.in_double ? 16 : 10); };
+  const std::optional<double> recorded = as_number(average.text);
+  if (!recorded) {
+    f.checks.push_back({average.what, printable(average.text.substr(0, 60)), spelled(computed), false});
+    return;
+  }
+  constexpr double most = 1e-3;  // digits that are not there prove nothing
+  const double difference = std::abs(*recorded - computed);
+  const double allowed = average.in_double ? rounding_of_plaquette(f.gauge.lattice)
+                                           : std::clamp(3 * last_place(average.text), f.bits == 32 ? 5e-7 : 1e-9, most);
+  const bool agrees = difference <= allowed, summed = sound && difference <= single_sum;
+  f.checks.push_back({average.what, spelled(*recorded), spelled(computed), agrees || summed});
+  if (!agrees && summed)
+    f.remarks.push_back(
+        fmt::format("{} recorded as {}, the links give {}: accepted, since the checksum of the links "
+                    "agrees",
+                    average.what, spelled(*recorded), spelled(computed)));
+}
+
+/// Collective. The links as they are stored: with what a boundary may have multiplied them by.
+GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communicator& communicator) {
+  const GaugeHead& head = candidate.head;
+  std::optional<GaugeFile> f;
+  communicator.together([&] {  // memory may be short on one rank alone
+    f.emplace(GaugeFile{
+        HostGauge(candidate.part, head.colours), head.format, head.bits, head.byte_order, {}, head.notes, false, {}});
+  });
+  head.read_links(file, f->gauge, communicator);
+  bool sound = false;
+  if (head.checksum) {
+    const std::string computed = head.checksum->text();
+    sound = head.recorded == computed;
+    f->checks.push_back({head.checksum_name, head.recorded, computed, sound});
+  }
+  if (!head.remark.empty()) f->remarks.push_back(head.remark);
+  if (!head.averages.empty()) {
+    const GaugeAverages averages = host_averages(f->gauge, communicator);
+    for (const RecordedAverage& average : head.averages) check_average(*f, average, averages.*average.value, sound);
+  }
+  return std::move(*f);
+}
+
+/// In the wrong byte order links are not.
+bool is_unitary(const HostGauge& gauge, Communicator& communicator) {
+  try {
+    return is_su3({.unitary = check_unitarity(gauge, communicator).unitary});  // a boundary may be in the determinant
+  } catch (const BadData&) {
+    return false;
+  }
+}
+
+/// The reading with most of what the file records confirmed by the links; of equals the first.
+GaugeFile read_likeliest(const InputFile& file, const std::vector<Candidate>& candidates, Communicator& communicator) {
+  GaugeFile best = read_part(file, candidates.front(), communicator);
+  if (candidates.size() == 1) return best;
+  const auto agreeing = [&](const GaugeFile& f) {
+    return std::count_if(f.checks.begin(), f.checks.end(), [](const RecordedCheck& c) { return c.agrees; }) +
+           (is_unitary(f.gauge, communicator) ? 1 : 0);
+  };
+  auto most = agreeing(best);
+  for (std::size_t n = 1; n < candidates.size() && most <= std::ssize(best.checks); ++n) {
+    GaugeFile other = read_part(file, candidates[n], communicator);
+    if (const auto count = agreeing(other); count > most) {
+      best = std::move(other);
+      most = count;
+    }
+  }
+  return best;
+}
+
+/// What is accepted of links that do not give what their file records.
+void check_records(const InputFile& file, GaugeFile& f, bool verify) {
+  for (const RecordedCheck& c : f.checks) {
+    if (c.agrees) continue;
+    const std::string differs = fmt::format("{} recorded as {}, the links give {}", c.what, c.recorded, c.computed);
+    if (verify) throw Error(fmt::format("{}: {}: the file is damaged; fetch it again", file.name(), differs));
+    f.remarks.push_back(differs + ": ignored");
+  }
+}
+
+/// \throws Error links whose colours follow from the size of the file alone are not unitary.
+void require_colours_of_size(const InputFile& file, const GaugeHead& head, const Unitarity& u) {
+  if (head.colours_by_size && head.colours != 3 && !is_su3({.unitary = u.unitary}))
+    throw Error(
+        fmt::format("{}: does not record the number of colours; as links of {} colours, which its size implies "
+                    "on a {} lattice, they are not unitary; give the right --lattice",
+                    file.name(), head.colours, extent_text(head.extent)));
 }
 
 const GaugeFormat& check_format(const std::string& name, int bits) {
@@ -162,23 +227,13 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
                    : std::make_unique<InputFile>(path);
     candidates = candidates_of(*file, lattice ? std::optional(lattice->global_extent()) : std::nullopt, partition);
   });
-  GaugeFile result = read_part(*file, candidates.front(), communicator);
-  if (candidates.size() > 1 && !fits(result, communicator))
-    if (GaugeFile other = read_part(*file, candidates.back(), communicator); fits(other, communicator))
-      result = std::move(other);
+  GaugeFile result = read_likeliest(*file, candidates, communicator);
   try {
-    check_unitarity(result.gauge, communicator);
+    require_colours_of_size(*file, candidates.front().head, check_unitarity(result.gauge, communicator));
   } catch (const BadData& error) {
     throw BadData(fmt::format("{}: {}", file->name(), error.what()));
   }
-  const GaugeAverages averages = host_averages(result.gauge, communicator);
-  check_average(result, "PLAQUETTE", "plaquette", averages.plaquette, candidates.front().head.plaquette_in_double);
-  check_average(result, "LINK_TRACE", "link trace", averages.link_trace, false);
-  if (verify)
-    for (const RecordedCheck& c : result.checks)
-      if (!c.agrees)
-        throw Error(fmt::format("{}: {} recorded as {}, the links give {}: the file is damaged; fetch it again",
-                                file->name(), c.what, c.recorded, c.computed));
+  check_records(*file, result, verify);
   result.phases_folded = fold_boundary_phases(result.gauge, communicator);
   return result;
 }

@@ -33,15 +33,19 @@ struct GaugeFile {
   std::vector<RecordedCheck> checks;
   std::map<std::string, std::string> notes;  ///< other text worth showing: LIME records, header lines
   bool phases_folded = false;                ///< boundary phases were moved from the links into gauge.phase
+  /// Lines to show and to record: what differs and was accepted, and what the file does not say.
+  std::vector<std::string> remarks = {};
 };
 
 /// Reads any supported format; each rank reads the links of its part alone. Boundary phases found in the links are
 /// moved into gauge.phase. Collective over the ranks of `partition`. \param lattice the global extents (those of
 /// `lattice.global_extent()`): needed by formats that do not record them,
 ///        and must agree with the others.
-/// \throws Error unreadable, unknown, truncated, NaN; or, if `verify`, a recorded checksum or average that the data do
-///         not reproduce. UsageError: the extents are needed or contradict the file, or cannot be cut into parts.
-///         All ranks throw if one does.
+/// \param verify false: links that do not reproduce a recorded checksum or average are read nevertheless; the check has
+///        `agrees` false, and there is a remark.
+/// \throws Error unreadable, unknown, truncated, NaN, or contradicting itself; or, if `verify`, a recorded checksum or
+///         average that the data do not reproduce. UsageError: the extents are needed or contradict the file, or cannot
+///         be cut into parts. All ranks throw if one does.
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true,
                      const Partition& partition = {});
 

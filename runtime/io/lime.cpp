@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -24,6 +25,27 @@ T big_endian(const unsigned char* p) {
 template <class T>
 void put_big_endian(unsigned char* p, T value) {
   for (std::size_t i = sizeof(T); i-- > 0; value = static_cast<T>(value >> 8)) p[i] = static_cast<unsigned char>(value);
+}
+
+/// What no tag can stand in, and where it ends.
+constexpr std::pair<std::string_view, std::string_view> hidden[] = {
+    {"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+
+std::string without_hidden(const std::string& xml) {
+  std::string kept;
+  for (std::size_t at = 0; at < xml.size();) {
+    const auto* found = std::find_if(std::begin(hidden), std::end(hidden), [&](const auto& kind) {
+      return xml.compare(at, kind.first.size(), kind.first) == 0;
+    });
+    if (found == std::end(hidden)) {
+      kept += xml[at++];
+      continue;
+    }
+    const std::size_t end = xml.find(found->second, at + found->first.size());
+    if (end == std::string::npos) break;
+    at = end + found->second.size();
+  }
+  return kept;
 }
 
 }  // namespace
@@ -63,16 +85,17 @@ std::string read_record(const InputFile& file, const LimeRecord& record) {
   return {data.begin(), data.end()};
 }
 
-std::string xml_value(const std::string& xml, const std::string& tag) {
-  const std::size_t open = xml.find("<" + tag + ">");
-  if (open == std::string::npos) return "";
-  const std::size_t begin = open + tag.size() + 2, end = xml.find("</" + tag + ">", begin);
-  if (end == std::string::npos) return "";
-  std::string value = xml.substr(begin, end - begin);
-  const auto blank = [](unsigned char c) { return std::isspace(c) != 0; };
-  while (!value.empty() && blank(value.back())) value.pop_back();
-  while (!value.empty() && blank(value.front())) value.erase(0, 1);
-  return value;
+std::vector<std::string> xml_values(const std::string& xml, const std::string& tag) {
+  const std::string text = without_hidden(xml), open = "<" + tag, close = "</" + tag + ">";
+  std::vector<std::string> values;
+  for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at + 1)) {
+    if (std::string_view("> \t\r\n").find(text[std::min(at + open.size(), text.size() - 1)]) == std::string::npos)
+      continue;  // the start of a longer name
+    const std::size_t begin = text.find('>', at), end = text.find(close, at);
+    if (begin == std::string::npos || end == std::string::npos || end < begin) break;
+    values.push_back(trimmed(std::string_view(text).substr(begin + 1, end - begin - 1)));
+  }
+  return values;
 }
 
 std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last) {

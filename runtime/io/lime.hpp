@@ -20,8 +20,9 @@ std::vector<LimeRecord> lime_records(const InputFile& file);
 const LimeRecord* find_record(const std::vector<LimeRecord>& records, const std::string& type);
 /// Its data as text.
 std::string read_record(const InputFile& file, const LimeRecord& record);
-/// Text between `<tag>` and `</tag>`, without surrounding blanks; empty if the tag is missing.
-std::string xml_value(const std::string& xml, const std::string& tag);
+/// What stands between each `<tag>` and the next `</tag>`, without surrounding blanks. Comments, CDATA sections and
+/// processing instructions hold no tags.
+std::vector<std::string> xml_values(const std::string& xml, const std::string& tag);
 
 /// Head of a record of `bytes` bytes, which must follow, and then its padding.
 std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last);

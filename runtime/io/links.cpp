@@ -6,6 +6,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io/formats.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
@@ -14,11 +15,8 @@ std::size_t site_bytes(const LinkLayout& layout) {
   return static_cast<std::size_t>(directions) * layout.rows * 2 * layout.colours * layout.bits / 8;
 }
 
-/// The boundary phase of a link: 1 but across the last slice of the whole lattice.
 Complex64 phase_of_link(const HostGauge& gauge, long long site, int mu) {
-  const Lattice& lattice = gauge.lattice;
-  if (gauge.phase[mu] == 1.0) return 1;
-  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1 ? gauge.phase[mu] : 1;
+  return gauge.phase[mu] == 1.0 ? 1 : boundary_phase(gauge, gauge.lattice.coordinates(site), mu);
 }
 
 bool must_swap(const LinkLayout& layout) { return layout.big_endian != (std::endian::native == std::endian::big); }
@@ -118,6 +116,15 @@ std::uint64_t sites_of(const Coordinates& extent) {
 }
 
 std::string extent_text(const Coordinates& x) { return fmt::format("{}x{}x{}x{}", x[0], x[1], x[2], x[3]); }
+
+void contradiction(const InputFile& file, const std::string& what, const std::string& value, const std::string& where,
+                   const std::string& other, const std::string& elsewhere) {
+  const auto quoted = [](const std::string& text) { return printable(text.substr(0, 60)); };
+  throw Error(
+      fmt::format("{}: contradicts itself: {} is {} by {} but {} by {}; correct the one that is wrong, or fetch "
+                  "the file again",
+                  file.name(), what, quoted(value), quoted(where), quoted(other), quoted(elsewhere)));
+}
 
 Coordinates checked_extent(const InputFile& file, const Coordinates& found,
                            const std::optional<Coordinates>& expected) {

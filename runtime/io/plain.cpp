@@ -46,8 +46,7 @@ GaugeHead plain_head(const InputFile& file, const char* format, const std::array
   if (file.size() != bytes)
     throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), extent_text(extent),
                             format, bytes, file.size()));
-  head.notes["PLAQUETTE"] = fmt::format("{:.17g}", h.plaquette / 3);
-  head.plaquette_in_double = true;
+  head.averages.push_back({"plaquette", &GaugeAverages::plaquette, fmt::format("{:.17g}", h.plaquette / 3), true});
   return head;
 }
 

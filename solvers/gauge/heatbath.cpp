@@ -97,10 +97,8 @@ HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uin
   if (start == "cold") return unit_gauge(lattice, colours);
   if (start == "hot") return hot_gauge(lattice, seed, colours);
   if (start.starts_with("weak:")) {
-    char* end = nullptr;
-    const double epsilon = std::strtod(start.c_str() + 5, &end);
-    if (*end == '\0' && end != start.c_str() + 5 && epsilon >= 0 && epsilon <= 100)
-      return weak_gauge(lattice, epsilon, seed, colours);
+    const std::optional<double> epsilon = as_number(start.substr(5));
+    if (epsilon && *epsilon >= 0 && *epsilon <= 100) return weak_gauge(lattice, *epsilon, seed, colours);
   }
   std::vector<std::string> kinds;
   for (const auto& [kind, number] : starts) kinds.emplace_back(kind);

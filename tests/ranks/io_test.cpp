@@ -94,7 +94,7 @@ TEST_F(RankFiles, GaugeFilesHaveTheBytesOfOneRankAndAreReadBack) {
 TEST_F(RankFiles, BoundaryPhasesGoIntoTheLastSliceOfTheWholeLattice) {
   HostGauge whole = weak_gauge(Lattice(io_extent), 0.3, 5);
   whole.phase = {1, std::polar(1.0, 0.4), 1, -1};
-  for (const char* format : {"ildg", "openqcd"}) {
+  for (const char* format : {"ildg", "nersc", "openqcd"}) {
     on_rank_0([&] { write_gauge(path("one"), whole, format); });
     for (const Coordinates& grid : ranks::grids()) {
       HostGauge gauge = ranks::cut(whole, ranks::part(io_extent, grid));

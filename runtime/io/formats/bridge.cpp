@@ -78,7 +78,7 @@ bool starts_like_a_number(const InputFile& file) {
          head.find_first_not_of(" \t\r\n+-.,0123456789eEdDnaifINAF") == std::string::npos;
 }
 
-GaugeHead text_head(const InputFile& file, const std::optional<Coordinates>& expected) {
+std::vector<GaugeHead> text_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
   if (!expected)
     throw UsageError(
         fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
@@ -95,7 +95,7 @@ GaugeHead text_head(const InputFile& file, const std::optional<Coordinates>& exp
   head.read_links = [](const InputFile& f, HostGauge& gauge, Communicator& communicator) {
     communicator.together([&] { read_text_links(f, gauge); });
   };
-  return head;
+  return {std::move(head)};
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ GaugeHead text_head(const InputFile& file, const std::optional<Coordinates>& exp
 std::uint64_t most_text_bytes(const Coordinates& extent) { return 64 * sites_of(extent) * directions * 18 + 4096; }
 
 namespace formats {
-extern constinit const GaugeFormat bridge = {{.title = "Bridge++ text"}, starts_like_a_number, text_head};
+extern constinit const GaugeFormat bridge = {{.title = "Bridge++ text"}, starts_like_a_number, text_heads};
 }
 
 }  // namespace quarksmith

@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <sstream>
 
 #include "runtime/error.hpp"
 #include "runtime/io/formats.hpp"
-#include "runtime/io/lime.hpp"
+#include "runtime/io/lime_links.hpp"
 #include "runtime/io/sha256.hpp"
 #include "runtime/text.hpp"
 
@@ -23,110 +21,58 @@ constexpr const char* lattice_record = "quarksmith-lattice";
 /// The last line of an extra record: no checksum of the links notices what happens to it.
 std::string seal_of(const ExtraRecord& r) { return sha256(r.type + "\n" + r.text); }
 
-int integer(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-std::uint32_t hexadecimal(std::string text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.erase(0, 2);
-  std::uint32_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return value;
-}
-
-/// Extents and precision as far as the XML records give them.
-struct Description {
-  Coordinates extent{};
-  int bits = 0, colours = 3;
-  std::string format;
-};
-
-Description describe(const InputFile& file, const std::vector<LimeRecord>& records) {
-  Description d;
-  d.format = find_record(records, "ildg-binary-data") != nullptr ? "ILDG" : "SciDAC";
-  if (const LimeRecord* r = find_record(records, "ildg-format")) {
-    const std::string xml = read_record(file, *r);
-    d.extent = {integer(xml_value(xml, "lx")), integer(xml_value(xml, "ly")), integer(xml_value(xml, "lz")),
-                integer(xml_value(xml, "lt"))};
-    d.bits = integer(xml_value(xml, "precision"));
-    const std::string field = xml_value(xml, "field");  // su3gauge
-    if (field.starts_with("su") && field.ends_with("gauge")) d.colours = integer(field.substr(2));
-    return d;
-  }
-  if (const LimeRecord* r = find_record(records, "scidac-private-file-xml")) {
-    std::istringstream dims(xml_value(read_record(file, *r), "dims"));
-    for (int& n : d.extent) dims >> n;
-  }
-  if (const LimeRecord* r = find_record(records, "scidac-private-record-xml")) {
-    const std::string precision = xml_value(read_record(file, *r), "precision");
-    d.bits = precision == "D" ? 64 : precision == "F" ? 32 : 0;
-  }
-  return d;
-}
-
-ScidacChecksum recorded_checksum(const std::string& xml) {
-  return {hexadecimal(xml_value(xml, "suma")), hexadecimal(xml_value(xml, "sumb"))};
-}
-
 bool is_lime(const InputFile& file) { return file.head(4) == "\x45\x67\x89\xab"; }
 
-GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& expected) {
-  const std::vector<LimeRecord> records = lime_records(file);
-  const LimeRecord* data = find_record(records, "ildg-binary-data");
-  if (data == nullptr) data = find_record(records, "scidac-binary-data");
-  if (data == nullptr)
-    throw Error(fmt::format(
-        "{}: the LIME container has no ildg-binary-data or scidac-binary-data record: not a gauge field", file.name()));
-  const Description d = describe(file, records);
-  const bool has_extents = d.extent[0] > 0 && d.extent[1] > 0 && d.extent[2] > 0 && d.extent[3] > 0;
-  if (!has_extents && !expected)
-    throw UsageError(fmt::format("{}: the LIME container does not record its extents; give them with --lattice X,Y,Z,T",
-                                 file.name()));
-  GaugeHead head;
-  head.format = d.format;
-  head.byte_order = "big";
-  head.extent = has_extents ? checked_extent(file, d.extent, expected) : *expected;
-  LinkLayout layout;
-  layout.offset = data->offset;
-  if (d.colours < 2 || d.colours > most_colours)
-    throw Error(
-        fmt::format("{}: its ildg-format names links of {} colours; 2 to {} are known: it is damaged; fetch it again",
-                    file.name(), d.colours, most_colours));
-  head.colours = layout.colours = layout.rows = d.colours;
-  const std::uint64_t reals = sites_of(head.extent) * directions * 2 * d.colours * d.colours;
-  layout.bits = head.bits = d.bits != 0 ? d.bits : static_cast<int>(8 * data->bytes / reals);
-  if ((layout.bits != 32 && layout.bits != 64) || data->bytes != link_bytes(head.extent, layout))
-    throw Error(
-        fmt::format("{}: {} has {} bytes; a {} gauge field has {} (32 bit) or {} (64 bit): wrong extents or a "
-                    "damaged file",
-                    file.name(), data->type, data->bytes, extent_text(head.extent), 4 * reals, 8 * reals));
-  // The checksum that belongs to the links is the first that follows them.
-  const auto at = std::find_if(records.begin() + (data - records.data()), records.end(),
-                               [](const LimeRecord& r) { return r.type == "scidac-checksum"; });
-  if (at != records.end()) {
-    head.checksum = std::make_shared<ScidacChecksum>();
-    head.checksum_name = "SciDAC checksum";
-    head.recorded = recorded_checksum(read_record(file, *at)).text();
-  }
-  // A damaged name, too, must not hide it.
+/// The extents that a file of ours says again. A damaged name, too, must not hide them.
+void check_lattice_record(const InputFile& file, const std::vector<LimeRecord>& records, const GaugeHead& head) {
   const auto ours = std::find_if(records.begin(), records.end(), [](const LimeRecord& r) {
     return r.type.starts_with("quarksmith-la") || r.type.ends_with("-lattice");
   });
-  if (ours != records.end()) {
-    if (const std::string said = read_record(file, *ours); said != extent_text(head.extent))
-      throw Error(
-          fmt::format("{}: is of a {} lattice by one record and of '{}' by another: it is damaged; fetch it again",
-                      file.name(), extent_text(head.extent), printable(said.substr(0, 100))));
-    if (!head.checksum)
-      throw Error(fmt::format("{}: its scidac-checksum is missing: it is damaged; fetch it again", file.name()));
+  if (ours == records.end()) return;
+  if (const std::string said = read_record(file, *ours); said != extent_text(head.extent))
+    contradiction(file, "the lattice", extent_text(head.extent), "one record", said, ours->type);
+  if (!head.checksum)
+    throw Error(fmt::format("{}: its scidac-checksum is missing: it is damaged; fetch it again", file.name()));
+}
+
+/// Of `plaquette = 6.28065051764e-01`, as tmLQCD writes it.
+void add_plaquette(const std::string& info, GaugeHead& head) {
+  const std::size_t name = info.find("plaquette"), equal = name == std::string::npos ? name : info.find('=', name);
+  if (equal == std::string::npos) return;
+  const std::size_t end = std::min(info.find_first_of(",\n", equal), info.size());
+  head.averages.push_back(
+      {"plaquette of xlf-info", &GaugeAverages::plaquette, trimmed(info.substr(equal + 1, end - equal - 1))});
+}
+
+std::vector<GaugeHead> lime_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
+  const std::vector<LimeRecord> records = lime_records(file);
+  LimeLinks links = describe_links(file, records);
+  if (!links.extent && !expected)
+    throw UsageError(fmt::format("{}: the LIME container does not record its extents; give them with --lattice X,Y,Z,T",
+                                 file.name()));
+  GaugeHead head;
+  head.format = links.data->type == "ildg-binary-data" ? "ILDG" : "SciDAC";
+  head.byte_order = "big";
+  head.extent = links.extent ? checked_extent(file, *links.extent, expected) : *expected;
+  head.colours_by_size = links.colours == 0;
+  fit_to_size(file, head.extent, links);
+  LinkLayout layout;
+  layout.offset = links.data->offset;
+  layout.bits = head.bits = links.bits;
+  head.colours = layout.colours = layout.rows = links.colours;
+  if (links.checksum) {
+    head.checksum = std::make_shared<ScidacChecksum>();
+    head.checksum_name = "SciDAC checksum";
+    head.recorded = *links.checksum;
   }
+  check_lattice_record(file, records, head);
   head.read_links = link_reader(layout, head.checksum);
-  for (const LimeRecord& r : records)
+  for (const LimeRecord& r : records) {
+    if (r.type == "xlf-info") add_plaquette(read_record(file, r), head);
     if (r.type.find("binary") == std::string::npos && r.type.find("state") == std::string::npos && r.bytes < 4096)
       head.notes[r.type] = read_record(file, r);
-  return head;
+  }
+  return {std::move(head)};
 }
 
 void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra) {
@@ -169,7 +115,7 @@ namespace formats {
 extern constinit const GaugeFormat ildg = {
     {.title = "ILDG and SciDAC (LIME)", .name = "ildg", .endings = {".ildg", ".lime"}, .any_links = true},
     is_lime,
-    lime_head,
+    lime_heads,
     write_ildg};
 }
 

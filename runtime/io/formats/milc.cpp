@@ -36,7 +36,7 @@ bool is_milc(const InputFile& file) {
   return head == std::string("\x87\x4e\0\0", 4) || head == std::string("\0\0\x4e\x87", 4);
 }
 
-GaugeHead milc_head(const InputFile& file, const std::optional<Coordinates>&) {
+std::vector<GaugeHead> milc_heads(const InputFile& file, const std::optional<Coordinates>&) {
   MilcHeader header;
   file.read(0, &header, sizeof header, "the MILC header");
   const bool swap = header.magic != milc_magic;
@@ -60,15 +60,17 @@ GaugeHead milc_head(const InputFile& file, const std::optional<Coordinates>&) {
   layout.big_endian = swap == (std::endian::native == std::endian::little);
   head.byte_order = layout.big_endian ? "big" : "little";
   const std::uint64_t bytes = layout.offset + link_bytes(head.extent, layout);
-  if (file.size() < bytes)
-    throw Error(fmt::format("{}: truncated: a {} MILC field has {} bytes, the file {}", file.name(),
-                            extent_text(head.extent), bytes, file.size()));
+  if (file.size() != bytes)
+    throw Error(
+        fmt::format("{}: a {} MILC field has {} bytes, the file {}: it is truncated, or its extents are wrong; "
+                    "fetch it again",
+                    file.name(), extent_text(head.extent), bytes, file.size()));
   head.checksum = std::make_shared<MilcChecksum>(swap);
   head.checksum_name = "MILC checksum";
   head.recorded = MilcChecksum(header.sum29, header.sum31).text();
   head.read_links = link_reader(layout, head.checksum);
   head.notes["time stamp"] = time_stamp;
-  return head;
+  return {std::move(head)};
 }
 
 void write_milc(Output& output, const HostGauge& gauge, int, const std::vector<ExtraRecord>&) {
@@ -94,7 +96,7 @@ void write_milc(Output& output, const HostGauge& gauge, int, const std::vector<E
 
 namespace formats {
 extern constinit const GaugeFormat milc = {
-    {.title = "MILC v5", .name = "milc", .endings = {".milc"}, .bits = 32}, is_milc, milc_head, write_milc};
+    {.title = "MILC v5", .name = "milc", .endings = {".milc"}, .bits = 32}, is_milc, milc_heads, write_milc};
 }
 
 }  // namespace quarksmith

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <sstream>
+#include <tuple>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/host_averages.hpp"
@@ -45,11 +45,6 @@ struct Checksums final : SiteChecksum {
   std::string text() const override { return crc ? sum.text() + " " + crc->text() : sum.text(); }
 };
 
-std::string trimmed(const std::string& s) {
-  const std::size_t begin = s.find_first_not_of(" \t\r"), end = s.find_last_not_of(" \t\r");
-  return begin == std::string::npos ? "" : s.substr(begin, end - begin + 1);
-}
-
 /// The lines `key = value` of the header, and where the links begin.
 struct Header {
   std::map<std::string, std::string> values;
@@ -66,8 +61,11 @@ Header read_header(const InputFile& file) {
   std::istringstream lines(head.substr(0, end));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equal = line.find('=');
-    if (equal != std::string::npos)
-      header.values[printable(trimmed(line.substr(0, equal)))] = printable(trimmed(line.substr(equal + 1)));
+    if (equal == std::string::npos) continue;
+    const std::string key = printable(trimmed(line.substr(0, equal))),
+                      value = printable(trimmed(line.substr(equal + 1)));
+    if (const auto [known, fresh] = header.values.emplace(key, value); !fresh && known->second != value)
+      contradiction(file, key, known->second, "one line of the NERSC header", value, "another");
   }
   std::vector<const char*> keys = {"DIMENSION_1", "DIMENSION_2", "DIMENSION_3",
                                    "DIMENSION_4", "DATATYPE",    "FLOATING_POINT"};
@@ -91,55 +89,92 @@ LinkLayout layout_of(const InputFile& file, const Header& header) {
   else
     throw Error(fmt::format("{}: NERSC DATATYPE {} is not supported; use 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", file.name(),
                             printable(type.substr(0, 60))));
-  if (real.starts_with("IEEE32"))
-    layout.bits = 32;
-  else if (real.starts_with("IEEE64"))
-    layout.bits = 64;
-  else
-    throw Error(fmt::format("{}: NERSC FLOATING_POINT {} is not supported", file.name(), real));
-  layout.big_endian = !real.ends_with("LITTLE");
+  const std::string size = real.substr(0, 6), order = real.substr(size.size());
+  if ((size != "IEEE32" && size != "IEEE64") || (order != "" && order != "BIG" && order != "LITTLE"))
+    throw Error(
+        fmt::format("{}: NERSC FLOATING_POINT {} is not supported; use IEEE32BIG, IEEE32LITTLE, IEEE64BIG or "
+                    "IEEE64LITTLE",
+                    file.name(), real.substr(0, 60)));
+  layout.bits = size == "IEEE32" ? 32 : 64;
+  layout.big_endian = order != "LITTLE";
   return layout;
+}
+
+Coordinates extent_of(const InputFile& file, const Header& header) {
+  Coordinates extent;
+  for (int mu = 0; mu < directions; ++mu) {
+    const std::string key = fmt::format("DIMENSION_{}", mu + 1), &text = header.values.at(key);
+    const std::optional<long long> n = as_integer(text);
+    if (!n || *n < 1 || *n > 1 << 14)
+      throw Error(fmt::format("{}: NERSC header has {} = {}: no extent; the file is damaged: fetch it again",
+                              file.name(), key, text.substr(0, 60)));
+    extent[mu] = static_cast<int>(*n);
+  }
+  return checked_extent(file, extent);
+}
+
+/// Has the checksums of a header, if it records them.
+void add_checksums(const InputFile& file, const Header& header, const LinkLayout& layout, GaugeHead& head) {
+  if (!header.values.contains("CHECKSUM")) return;
+  const std::string& text = header.values.at("CHECKSUM");
+  const std::optional<std::uint32_t> recorded = as_hexadecimal(text);
+  if (!recorded)
+    throw Error(
+        fmt::format("{}: NERSC CHECKSUM '{}' is no hexadecimal number of 32 bits; the file is damaged: fetch it "
+                    "again",
+                    file.name(), text.substr(0, 60)));
+  auto checksums = std::make_shared<Checksums>(layout.big_endian != (std::endian::native == std::endian::big));
+  head.checksum_name = "NERSC checksum";
+  head.recorded = NerscChecksum(false, *recorded).text();
+  if (header.values.contains(second_key)) {
+    checksums->crc.emplace();
+    head.recorded += " " + header.values.at(second_key);
+  }
+  head.checksum = std::move(checksums);
 }
 
 bool is_nersc(const InputFile& file) { return file.head(64).starts_with("BEGIN_HEADER"); }
 
-GaugeHead nersc_head(const InputFile& file, const std::optional<Coordinates>&) {
-  const Header header = read_header(file);
-  const LinkLayout layout = layout_of(file, header);
-  Coordinates extent;
-  for (int mu = 0; mu < directions; ++mu)
-    extent[mu] = std::atoi(header.values.at(fmt::format("DIMENSION_{}", mu + 1)).c_str());
+GaugeHead head_of(const InputFile& file, const Header& header, const LinkLayout& layout) {
   GaugeHead head;
   head.format = "NERSC";
   head.bits = layout.bits;
   head.byte_order = layout.big_endian ? "big" : "little";
-  head.extent = checked_extent(file, extent);
+  head.extent = extent_of(file, header);
   head.notes = header.values;
-  if (file.size() - layout.offset != link_bytes(extent, layout))
+  if (file.size() - layout.offset != link_bytes(head.extent, layout))
     throw Error(
         fmt::format("{}: {} bytes follow the header, a {} field of {} rows and {} bits has {}: truncated or wrong "
                     "extents",
-                    file.name(), file.size() - layout.offset, extent_text(extent), layout.rows, layout.bits,
-                    link_bytes(extent, layout)));
-  if (header.values.contains("CHECKSUM")) {
-    std::uint32_t recorded = 0;
-    const std::string& text = header.values.at("CHECKSUM");
-    std::from_chars(text.data(), text.data() + text.size(), recorded, 16);
-    auto checksums = std::make_shared<Checksums>(layout.big_endian != (std::endian::native == std::endian::big));
-    head.checksum_name = "NERSC checksum";
-    head.recorded = NerscChecksum(false, recorded).text();
-    if (header.values.contains(second_key)) {
-      checksums->crc.emplace();
-      head.recorded += " " + header.values.at(second_key);
-    }
-    head.checksum = std::move(checksums);
-  }
+                    file.name(), file.size() - layout.offset, extent_text(head.extent), layout.rows, layout.bits,
+                    link_bytes(head.extent, layout)));
+  add_checksums(file, header, layout, head);
+  const std::tuple<const char*, const char*, double GaugeAverages::*> averages[] = {
+      {"PLAQUETTE", "plaquette", &GaugeAverages::plaquette}, {"LINK_TRACE", "link trace", &GaugeAverages::link_trace}};
+  for (const auto& [key, what, value] : averages)
+    if (const auto found = header.values.find(key); found != header.values.end())
+      head.averages.push_back({what, value, found->second});
   head.read_links = link_reader(layout, head.checksum);
   return head;
 }
 
+/// Two where the header does not say the byte order: big-endian as the format's first files, or the other.
+std::vector<GaugeHead> nersc_heads(const InputFile& file, const std::optional<Coordinates>&) {
+  const Header header = read_header(file);
+  LinkLayout layout = layout_of(file, header);
+  std::vector<GaugeHead> heads = {head_of(file, header, layout)};
+  const std::string& real = header.values.at("FLOATING_POINT");
+  if (real.ends_with("BIG") || real.ends_with("LITTLE")) return heads;
+  layout.big_endian = false;
+  heads.push_back(head_of(file, header, layout));
+  for (GaugeHead& head : heads)
+    head.remark =
+        fmt::format("FLOATING_POINT = {} does not say the byte order: read as {}-endian", real, head.byte_order);
+  return heads;
+}
+
 void write_nersc(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>&) {
-  const GaugeAverages averages = host_averages(gauge, output.communicator());
+  const GaugeAverages averages = host_averages(gauge, output.communicator(), Phases::count);
   const Coordinates& n = gauge.lattice.global_extent();
   Checksums checksum(std::endian::native == std::endian::little);
   checksum.crc.emplace();
@@ -165,7 +200,7 @@ void write_nersc(Output& output, const HostGauge& gauge, int bits, const std::ve
 
 namespace formats {
 extern constinit const GaugeFormat nersc = {
-    {.title = "NERSC", .name = "nersc", .endings = {".nersc"}}, is_nersc, nersc_head, write_nersc};
+    {.title = "NERSC", .name = "nersc", .endings = {".nersc"}}, is_nersc, nersc_heads, write_nersc};
 }
 
 }  // namespace quarksmith

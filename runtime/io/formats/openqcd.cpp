@@ -68,10 +68,10 @@ void read_openqcd_links(const InputFile& file, HostGauge& gauge, Communicator& c
   }
 }
 
-GaugeHead openqcd_head(const InputFile& file, const std::optional<Coordinates>&) {
+std::vector<GaugeHead> openqcd_heads(const InputFile& file, const std::optional<Coordinates>&) {
   GaugeHead head = plain_head(file, "openQCD", openqcd_axes);
   head.read_links = read_openqcd_links;
-  return head;
+  return {std::move(head)};
 }
 
 void write_openqcd(Output& output, const HostGauge& gauge, int, const std::vector<ExtraRecord>&) {
@@ -113,7 +113,7 @@ namespace formats {
 extern constinit const GaugeFormat openqcd = {
     {.title = "openQCD", .name = "openqcd", .endings = {".openqcd"}, .bits = 64},
     looks_like_plain_binary,
-    openqcd_head,
+    openqcd_heads,
     write_openqcd};
 }
 

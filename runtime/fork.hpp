@@ -1,0 +1,13 @@
+/// \file
+/// Processes that fork after they have computed: pools of processes in Python do so.
+#pragma once
+
+namespace quarksmith {
+
+/// From its construction on, a thread that forks ends its OpenMP threads before: the child has none of them and would
+/// wait for them in its first parallel region. Both processes start new ones when they need them.
+struct ForkSafety {
+  ForkSafety();
+};
+
+}  // namespace quarksmith
