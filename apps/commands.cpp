@@ -13,6 +13,7 @@
 #include "apps/launch.hpp"
 #include "runs/command.hpp"
 #include "runs/stops.hpp"
+#include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -97,6 +98,7 @@ int run_command_line(int argc, char** argv) {
     refuse_empty_values(argc, argv);
     catch_signals();
     set_required(all, false);
+    const ClassicLocale points;  // CLI11 reads numbers by the locale
     app.parse(argc, argv);
     status = run(all);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

@@ -237,7 +237,7 @@ Outcome run(ApplyDescription& o, Session& session) {
 namespace all_commands {
 extern const Command apply;
 const Command apply = {"apply", "Evaluate a lattice expression once (docs/expressions.md)",
-                       Session::computes | Session::shares | Session::reports | Session::replaces,
+                       Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
                        task<ApplyDescription>};
 }  // namespace all_commands
 

@@ -24,7 +24,13 @@ struct ConvertDescription : Description {
 /// What is to be written: of a caller's links all that is known is what they are.
 GaugeFile file_of(ConvertDescription& o, const std::optional<Lattice>& lattice, Session& session) {
   const HostGauge* found = links_in_memory(o.in, session);
-  if (found == nullptr) return read_gauge(o.in, lattice, true, session.partition());
+  if (found == nullptr) {
+    GaugeFile file = read_gauge(o.in, lattice, !session.ignore_checksum, session.partition());
+    for (const std::string& remark : file.remarks) session.warn(o.in + ": " + remark);
+    require_colours(file.gauge, o.in, session);
+    return file;
+  }
+  require_colours(*found, "the gauge field", session);
   return {.gauge = *found, .format = "in memory", .byte_order = {}, .checks = {}, .notes = {}};
 }
 
@@ -50,7 +56,7 @@ Outcome run(ConvertDescription& o, Session& session) {
 namespace all_commands {
 extern const Command convert;
 const Command convert = {"convert", "Rewrite a configuration in another format",
-                         Session::shares | Session::reports | Session::replaces | Session::colourful,
+                         Session::reads | Session::shares | Session::reports | Session::replaces | Session::colourful,
                          task<ConvertDescription>};
 }  // namespace all_commands
 

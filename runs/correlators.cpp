@@ -94,9 +94,10 @@ Outcome run(CorrelatorsDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command correlators;
-const Command correlators = {"correlators", "Correlators of a propagator that `propagator --out` wrote",
-                             Session::computes | Session::shares | Session::reports | Session::replaces,
-                             task<CorrelatorsDescription>};
+const Command correlators = {
+    "correlators", "Correlators of a propagator that `propagator --out` wrote",
+    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
+    task<CorrelatorsDescription>};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

@@ -255,9 +255,10 @@ Outcome run(EigenDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command eigen;
-const Command eigen = {"eigen", "Eigenvalues and eigenvectors of an action's operators",
-                       Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-                       task<EigenDescription>, "eigenvectors"};
+const Command eigen = {
+    "eigen", "Eigenvalues and eigenvectors of an action's operators",
+    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    task<EigenDescription>, "eigenvectors"};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

@@ -101,9 +101,10 @@ Outcome run(FlowDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command flow;
-const Command flow = {"flow", "Gradient flow of the Wilson or Symanzik action: energy density, topological charge",
-                      Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
-                      task<FlowDescription>, "gauge"};
+const Command flow = {
+    "flow", "Gradient flow of the Wilson or Symanzik action: energy density, topological charge",
+    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
+    task<FlowDescription>, "gauge"};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

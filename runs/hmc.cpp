@@ -39,7 +39,9 @@ struct HmcDescription : Description {
 
   void list(Members& members) override {
     auto add = members.of(*this);
-    add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)").required().positional();
+    add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)")
+        .required()
+        .positional();
     add("replay", replay, "momenta and noise from an HDF5 file, instead of drawn ones");
     add("energies", energies, "kinetic energy and actions at the start of the first trajectory, and no more");
     add("out", out, "write PREFIX_<trajectories>.ildg");
@@ -377,9 +379,10 @@ Outcome run(HmcDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command hmc;
-const Command hmc = {"hmc", "Make configurations with dynamical quarks by hybrid Monte Carlo",
-                     Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-                     task<HmcDescription>, "gauge"};
+const Command hmc = {
+    "hmc", "Make configurations with dynamical quarks by hybrid Monte Carlo",
+    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    task<HmcDescription>, "gauge"};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

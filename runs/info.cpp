@@ -122,6 +122,7 @@ Outcome run(InfoDescription& o, Session& session) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const GaugeFile f = read_gauge(o.file, lattice, false, session.partition());
+  for (const std::string& remark : f.remarks) session.warn(o.file + ": " + remark);
   const auto domain = std::make_shared<Domain>(
       f.gauge.lattice, session.device == "auto" ? Device::cpu() : session.open_device(), session.all_ranks());
   const GaugeAverages g = gauge_averages(f.gauge, domain);
@@ -160,7 +161,7 @@ Outcome run(InfoDescription& o, Session& session) {
 namespace all_commands {
 extern const Command info;
 const Command info = {"info", "Describe a configuration or a propagator, and verify its checksums",
-                      Session::computes | Session::shares | Session::reports, task<InfoDescription>};
+                      Session::reads | Session::computes | Session::shares | Session::reports, task<InfoDescription>};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

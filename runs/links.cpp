@@ -94,7 +94,7 @@ Outcome run(LinksDescription& o, Session& session) {
 namespace all_commands {
 extern const Command links;
 const Command links = {"links", "Make the fat and long links of improved staggered actions",
-                       Session::computes | Session::shares | Session::reports | Session::replaces,
+                       Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
                        task<LinksDescription>};
 }  // namespace all_commands
 

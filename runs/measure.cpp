@@ -292,9 +292,10 @@ Outcome run(MeasureDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command measure;
-const Command measure = {"measure", "Measure on many configurations what one file says",
-                         Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-                         task<MeasureDescription>};
+const Command measure = {
+    "measure", "Measure on many configurations what one file says",
+    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    task<MeasureDescription>};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

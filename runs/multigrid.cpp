@@ -214,7 +214,8 @@ Outcome run(TuneDescription& o, Session& session) {
 namespace all_commands {
 extern const Command multigrid;
 const Command multigrid = {"multigrid", "Search parameters of multigrid within a budget",
-                           Session::computes | Session::reports | Session::replaces, task<TuneDescription>};
+                           Session::reads | Session::computes | Session::reports | Session::replaces,
+                           task<TuneDescription>};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

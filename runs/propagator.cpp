@@ -346,7 +346,7 @@ namespace all_commands {
 extern const Command propagator;
 const Command propagator = {
     "propagator", "Solve for a quark propagator; write it and its correlators",
-    Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
     task<PropagatorDescription>, "quarks"};
 }  // namespace all_commands
 

@@ -31,6 +31,9 @@ void Session::list(Members& members) {
     add("colours", colours, "colours N of links in SU(N) (default: those of the file, or 3)")
         .range(2, most_colours)
         .open();
+  if (uses & reads)
+    add("ignore_checksum", ignore_checksum,
+        "read configurations whose recorded checksums, plaquette or link trace are others, with a warning");
   add("quiet", quiet, "print nothing but results and errors");
   add("log_level", log_level, "info, warn or error").among({"info", "warn", "error"});
 }
@@ -175,7 +178,8 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
   return peer_random_gauge(part, seed);
 }
 
-/// \throws UsageError links of other colours than a command takes, or than were asked for.
+}  // namespace
+
 void require_colours(const HostGauge& gauge, const std::string& name, Session& session) {
   if (session.colours > 0 && gauge.colours() != session.colours)
     throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
@@ -186,8 +190,6 @@ void require_colours(const HostGauge& gauge, const std::string& name, Session& s
                     "convert and info take others)",
                     name, gauge.colours()));
 }
-
-}  // namespace
 
 bool is_generated(const std::string& gauge) {
   const auto parts = split(gauge, ':');
@@ -224,10 +226,12 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, Sessi
   }
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
-  GaugeFile file = read_gauge(text, expected, true, partition);
+  GaugeFile file = read_gauge(text, expected, !session.ignore_checksum, partition);
   require_colours(file.gauge, text, session);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;
-  for (const RecordedCheck& c : file.checks) origin += ", " + c.what + " " + c.recorded;
+  for (const RecordedCheck& c : file.checks)
+    origin += ", " + c.what + " " + c.recorded + (c.agrees ? "" : " (ignored)");
+  for (const std::string& remark : file.remarks) session.warn(text + ": " + remark);
   if (file.phases_folded) {
     std::string phases;
     for (int mu = 0; mu < directions; ++mu)

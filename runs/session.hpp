@@ -35,7 +35,8 @@ class Session : public Description {
   std::filesystem::path json;
   bool quiet = false, overwrite = false;
   std::string log_level = "info";
-  int colours = 0;  ///< of links; 0: three of those that are made, of a file those that it has
+  int colours = 0;               ///< of links; 0: three of those that are made, of a file those that it has
+  bool ignore_checksum = false;  ///< files whose checksums fail are read, with a warning
 
   /// What a run has a use for, besides messages.
   enum Use : unsigned {
@@ -45,6 +46,7 @@ class Session : public Description {
     reports = 8,     ///< json
     replaces = 16,   ///< files: overwrite
     colourful = 32,  ///< links of any group SU(N): colours
+    reads = 64,      ///< configurations: ignore_checksum
   };
   unsigned uses = computes | shares | crosses;
   void list(Members& members) override;
@@ -142,6 +144,9 @@ inline constexpr const char* gauge_forms =
 const HostGauge* links_in_memory(const std::string& name, const Session& session);
 /// This rank's part of one of those, or of links in memory.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, Session& session);
+
+/// \throws UsageError links of other colours than a run takes, or than were asked for.
+void require_colours(const HostGauge& gauge, const std::string& name, Session& session);
 
 /// Adds allow_non_su3, without which links that are not SU(3) are refused.
 void list_allow_non_su3(Members::Adder add, bool& allowed);

@@ -78,9 +78,10 @@ Outcome run(SmearDescription& o, Session& session) {
 
 namespace all_commands {
 extern const Command smear;
-const Command smear = {"smear", "Smear the links of a configuration: stout, APE or HYP",
-                       Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
-                       task<SmearDescription>, "gauge"};
+const Command smear = {
+    "smear", "Smear the links of a configuration: stout, APE or HYP",
+    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
+    task<SmearDescription>, "gauge"};
 }  // namespace all_commands
 
 }  // namespace quarksmith::runs

@@ -397,7 +397,7 @@ namespace all_commands {
 extern const Command solve_bench;
 const Command solve_bench = {
     "solve-bench", "Time solvers and precisions on a Gaussian source",
-    Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
+    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
     task<SolveBenchDescription>};
 }  // namespace all_commands
 
