@@ -10,7 +10,7 @@
 #include "solvers/gauge/heatbath.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/krylov/method.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/smearing.hpp"
 #include "solvers/measure/source.hpp"
 

@@ -6,7 +6,7 @@
 #include "apps/measure_file.hpp"
 #include "apps/smeared_links.hpp"
 #include "runtime/io/record.hpp"
-#include "solvers/actions/mass_solver.hpp"
+#include "solvers/solve/mass_solver.hpp"
 
 namespace quarksmith::apps {
 

@@ -9,7 +9,7 @@
 #include "apps/option_rules.hpp"
 #include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/disconnected.hpp"
 #include "solvers/multigrid/tune.hpp"
 

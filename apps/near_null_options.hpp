@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/action_options.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::apps {
 

@@ -8,7 +8,7 @@
 
 #include "apps/action_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::apps {
 namespace {

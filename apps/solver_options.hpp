@@ -7,7 +7,7 @@
 
 #include "apps/near_null_options.hpp"
 #include "apps/options.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::apps {
 

@@ -13,7 +13,7 @@
 #include "runtime/ranks/communicator.hpp"
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::python {

@@ -1,4 +1,4 @@
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "runtime/error.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
-#include "solvers/krylov/solver_parts.hpp"
+#include "solvers/solve/solver_parts.hpp"
 
 namespace quarksmith {
 

@@ -1,5 +1,5 @@
 // Method::automatic, from BiCGstab to multigrid.
-#include "solvers/krylov/automatic.hpp"
+#include "solvers/solve/automatic.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "solvers/krylov/solver_parts.hpp"
+#include "solvers/solve/solver_parts.hpp"
 
 namespace quarksmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "solvers/actions/action_values.hpp"
+#include "runtime/action_values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
+#include "solvers/gauge/gauge_action.hpp"
+
 #include "runtime/fields/expression.hpp"
 #include "runtime/ranks/enclosure.hpp"
-#include "solvers/hmc/monomial.hpp"
 
 namespace quarksmith {
 namespace {
@@ -102,23 +103,22 @@ double value_of_a_site(const GaugeLoops& loops) {
 
 }  // namespace
 
-double GaugeMonomial::action(const EvolvingLinks& links) {
+double gauge_action(const GaugeLoops& loops, const LinkField& u) {
   double sum = 0;
-  const LinkField& u = links.field();
   const double trace = per_trace(u), traces = trace * trace;
-  for (const Plane& plane : planes_of(loops_, trace)) {
+  for (const Plane& plane : planes_of(loops, trace)) {
     sum += action_of(plane, u);
     if (plane.pair != 0)
       sum += evaluate("two_plaquette_action", {u, plane.pair, plane.mu, plane.nu, time_direction})[0];
-    if (loops_.has_squares())
+    if (loops.has_squares())
       sum += evaluate("squares_action",
-                      {u, traces * loops_.squares[0], traces * loops_.squares[1], plane.mu, plane.nu})[0];
+                      {u, traces * loops.squares[0], traces * loops.squares[1], plane.mu, plane.nu})[0];
     for (const LatticeDirection rho : plane.rest)
-      if (rho.mu > plane.nu.mu && loops_.chair != 0)
-        sum += evaluate("chair_action", {u, trace * loops_.chair, plane.mu, plane.nu, rho})[0];
+      if (rho.mu > plane.nu.mu && loops.chair != 0)
+        sum += evaluate("chair_action", {u, trace * loops.chair, plane.mu, plane.nu, rho})[0];
   }
-  if (!loops_.constant) return sum;
-  return sum + value_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
+  if (!loops.constant) return sum;
+  return sum + value_of_a_site(loops) * static_cast<double>(u.domain().lattice().global_sites());
 }
 
 void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const ScratchFields& scratch, double step,
@@ -142,10 +142,6 @@ void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const Scra
     evaluate("force_chair", {u, *parts, p, step * trace * loops.chair, mu, nu, rho, sigma}, {p});
   }
   around.added_to(out);
-}
-
-void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
-  add_gauge_force(loops_, links.field(), links.scratch(), step, out);
 }
 
 }  // namespace quarksmith

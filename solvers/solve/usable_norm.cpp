@@ -1,4 +1,4 @@
-#include "solvers/krylov/usable_norm.hpp"
+#include "solvers/solve/usable_norm.hpp"
 
 #include <fmt/format.h>
 

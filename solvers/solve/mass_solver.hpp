@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "solvers/krylov/multishift.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/actions/action.hpp"
 
 namespace quarksmith {

@@ -8,9 +8,9 @@
 #include <span>
 
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/automatic.hpp"
+#include "solvers/solve/automatic.hpp"
 #include "solvers/krylov/improver.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/actions/working_gauge.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 

@@ -1,4 +1,4 @@
-#include "solvers/krylov/shifted.hpp"
+#include "solvers/solve/shifted.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/few_sites.hpp"
+#include "solvers/solve/few_sites.hpp"
 #include "solvers/krylov/normal.hpp"
-#include "solvers/krylov/usable_norm.hpp"
+#include "solvers/solve/usable_norm.hpp"
 
 namespace quarksmith {
 

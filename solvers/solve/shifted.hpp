@@ -3,7 +3,7 @@
 #pragma once
 
 #include "solvers/krylov/multishift.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith {
 

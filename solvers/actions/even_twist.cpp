@@ -1,4 +1,4 @@
-#include "solvers/hmc/even_twist.hpp"
+#include "solvers/actions/even_twist.hpp"
 
 #include "runtime/registry.hpp"
 #include "solvers/krylov/blas.hpp"

@@ -1,5 +1,5 @@
 // A solve from end to end: precisions, reduction, methods one after the other, true residuals.
-#include "solvers/krylov/solver_parts.hpp"
+#include "solvers/solve/solver_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +11,8 @@
 #include "runtime/error.hpp"
 #include "solvers/eigen/deflation.hpp"
 #include "solvers/krylov/column.hpp"
-#include "solvers/krylov/few_sites.hpp"
-#include "solvers/krylov/usable_norm.hpp"
+#include "solvers/solve/few_sites.hpp"
+#include "solvers/solve/usable_norm.hpp"
 
 namespace quarksmith {
 namespace {

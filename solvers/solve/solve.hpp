@@ -62,7 +62,7 @@ struct SolveSettings {
   /// What near-null vectors of multigrid begin with; null: noise.
   std::shared_ptr<const NearNullVectors> near_null = nullptr;
   /// Right-hand sides that are to come in all, if it is known: Method::automatic takes multigrid where its setup pays
-  /// for them (solvers/krylov/automatic.hpp). 0: it does not.
+  /// for them (solvers/solve/automatic.hpp). 0: it does not.
   int sources = 0;
   /// Solves begin with what x holds, of all right-hand sides; else with zero. Fields of four dimensions are solutions
   /// of actions without a fifth one alone.

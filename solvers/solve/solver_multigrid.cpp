@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "solvers/krylov/fine_system.hpp"
-#include "solvers/krylov/solver_parts.hpp"
+#include "solvers/solve/fine_system.hpp"
+#include "solvers/solve/solver_parts.hpp"
 
 namespace quarksmith {
 /// Cycles work in single, whatever iterations do.
