@@ -8,7 +8,7 @@
 #include "apps/action_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/field_file.hpp"
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "solvers/krylov/blas.hpp"

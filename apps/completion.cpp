@@ -5,7 +5,7 @@
 #include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
 #include "apps/options.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "solvers/actions/action.hpp"
 #include "solvers/gauge/heatbath.hpp"
 #include "solvers/gauge/link_smearing.hpp"

@@ -10,7 +10,7 @@
 #include "apps/rank_times.hpp"
 #include "apps/topology.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::apps {
 namespace {

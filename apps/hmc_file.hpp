@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 #include "solvers/hmc/hmc.hpp"
 
 namespace quarksmith::apps {

@@ -11,7 +11,7 @@
 
 #include "apps/caller.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::apps {

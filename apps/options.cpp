@@ -14,7 +14,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::apps {

@@ -9,7 +9,7 @@
 #include "apps/rank_times.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -131,12 +131,13 @@ class Scaling {
     for (const Policy policy : asked) {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
-      const double seconds = mean([&](const Hop& h) { halos.apply(h.kernel, h.arguments, h.links); }, recorded);
+      const double seconds =
+          mean([&](const Hop& h) { halos.apply(h.kernel, h.arguments, h.links.ghosts()); }, recorded);
       TimedExchange parts;
       parts.chosen = policy == chosen;
       if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
         const auto part = [&](const HaloWork& work) {
-          return mean([&](const Hop& h) { halos.apply_part(h.kernel, h.arguments, h.links, work); }, gpu);
+          return mean([&](const Hop& h) { halos.apply_part(h.kernel, h.arguments, h.links.ghosts(), work); }, gpu);
         };
         parts.pack = part({.pack = true});
         parts.interior = part({.interior = true});

@@ -11,7 +11,7 @@
 #include "python/objects.hpp"
 #include "python/ranks.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith::python {
 namespace {

@@ -1,7 +1,7 @@
 #include "solvers/gauge/gauge_action.hpp"
 
 #include "runtime/fields/expression.hpp"
-#include "runtime/ranks/enclosure.hpp"
+#include "runtime/fields/enclosure.hpp"
 
 namespace quarksmith {
 namespace {
@@ -111,8 +111,8 @@ double gauge_action(const GaugeLoops& loops, const LinkField& u) {
     if (plane.pair != 0)
       sum += evaluate("two_plaquette_action", {u, plane.pair, plane.mu, plane.nu, time_direction})[0];
     if (loops.has_squares())
-      sum += evaluate("squares_action",
-                      {u, traces * loops.squares[0], traces * loops.squares[1], plane.mu, plane.nu})[0];
+      sum +=
+          evaluate("squares_action", {u, traces * loops.squares[0], traces * loops.squares[1], plane.mu, plane.nu})[0];
     for (const LatticeDirection rho : plane.rest)
       if (rho.mu > plane.nu.mu && loops.chair != 0)
         sum += evaluate("chair_action", {u, trace * loops.chair, plane.mu, plane.nu, rho})[0];

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "solvers/solve/solver_parts.hpp"
+#include "solvers/solve/set_solver.hpp"
 
 namespace quarksmith {
 namespace {
@@ -57,52 +57,55 @@ bool Weighing::pays(int iteration, double residual, double tolerance, int width)
 }
 
 /// Whether multigrid could take the place of the method: it is for the operator and the lattice.
-void Solver::Parts::weigh() {
+AutomaticSolver::AutomaticSolver(SetSolver& solver, bool gauge_is_given) : solver_(&solver) {
+  const auto& [settings, falls_back] = solver.course();
+  OperatorLevels& levels = solver.levels();
+  const Action& action = levels.action();
   const bool suits = falls_back && settings.method == Method::bicgstab && settings.sources > 1 && !settings.deflation &&
-                     !settings.parameters.preconditioner && !working_gauge.transformation && action.spins() == 4 &&
-                     action.info().chain.empty() && in_double() && settings.options.criterion == Criterion::residual;
+                     !settings.parameters.preconditioner && gauge_is_given && action.spins() == 4 &&
+                     action.info().chain.empty() && levels.in_double() &&
+                     settings.options.criterion == Criterion::residual;
   if (!suits) return;
+  const Lattice& lattice = levels.domain()->lattice();
+  const auto& matrix = levels.exact().matrix();
   try {
-    const MultigridParameters chosen =
-        settings.multigrid.value_or(multigrid_for(domain->lattice(), exact().matrix().slices()));
-    const MultigridCost cost = cost_of(chosen, domain->lattice(), exact().matrix().flops(),
-                                       domain->device().asynchronous(), exact().matrix().turns_corners());
+    const MultigridParameters chosen = settings.multigrid.value_or(multigrid_for(lattice, matrix.slices()));
+    const MultigridCost cost =
+        cost_of(chosen, lattice, matrix.flops(), levels.domain()->device().asynchronous(), matrix.turns_corners());
     weighing_.emplace(Weighing{cost, settings.sources, settings.method, falls_back});
   } catch (const UsageError&) {  // the lattice has no blocks
   }
 }
 
-void Solver::Parts::take_multigrid(int iterations) {
+void AutomaticSolver::take_multigrid(int iterations) {
+  SolveSettings& settings = solver_->settings();
   if (settings.tell)
     settings.tell(
         fmt::format("auto: takes multigrid for the {} right-hand sides that are left, since {} iterations of "
                     "{} were not enough for one",
                     weighing_->left, iterations, name_of(settings.method)));
-  settings.method = Method::multigrid;
-  falls_back = false;
-  capacity_ = 0;  // work space is made anew
+  solver_->use(Method::multigrid, false);
 }
 
-void Solver::Parts::leave_multigrid(const std::string& why) {
+void AutomaticSolver::leave_multigrid(const std::string& why) {
+  SolveSettings& settings = solver_->settings();
   if (settings.tell) settings.tell(fmt::format("auto: goes on with {}: {}", name_of(weighing_->method), why));
-  settings.method = weighing_->method;
-  settings.parameters.given = nullptr;
-  falls_back = weighing_->falls_back;
-  capacity_ = 0;
-  batch_.reset();
-  multigrid_.reset();
+  solver_->use(weighing_->method, weighing_->falls_back);
+  solver_->system().drop_multigrid();
   weighing_.reset();
 }
 
-std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
-  if (!weighing_) return solve_as_set(x, b);
-  std::vector<SolveReport> reports = settings.method->cycle_fields > 0 ? solve_by_multigrid(x, b) : solve_weighed(x, b);
+std::vector<SolveReport> AutomaticSolver::solve(SpinorField& x, const SpinorField& b) {
+  if (!weighing_) return solver_->solve(x, b);
+  std::vector<SolveReport> reports =
+      solver_->settings().method->cycle_fields > 0 ? solve_by_multigrid(x, b) : solve_weighed(x, b);
   if (weighing_) weighing_->left -= b.rhs();
   return reports;
 }
 
 /// By BiCGstab, which is left as soon as multigrid pays.
-std::vector<SolveReport> Solver::Parts::solve_weighed(SpinorField& x, const SpinorField& b) {
+std::vector<SolveReport> AutomaticSolver::solve_weighed(SpinorField& x, const SpinorField& b) {
+  SolveSettings& settings = solver_->settings();
   const auto observer = settings.options.observer;
   const double tolerance = settings.options.tolerance;
   settings.options.observer = [this, observer, tolerance, width = b.rhs()](int iteration, double residual) {
@@ -110,7 +113,7 @@ std::vector<SolveReport> Solver::Parts::solve_weighed(SpinorField& x, const Spin
     if (weighing_->pays(iteration, residual, tolerance, width)) throw MultigridPays{iteration};
   };
   try {
-    std::vector<SolveReport> reports = solve_as_set(x, b);
+    std::vector<SolveReport> reports = solver_->solve(x, b);
     settings.options.observer = observer;
     return reports;
   } catch (const MultigridPays& reached) {
@@ -124,7 +127,8 @@ std::vector<SolveReport> Solver::Parts::solve_weighed(SpinorField& x, const Spin
 }
 
 /// A few right-hand sides at a time. Where it fails, the former method goes on.
-std::vector<SolveReport> Solver::Parts::solve_by_multigrid(SpinorField& x, const SpinorField& b) {
+std::vector<SolveReport> AutomaticSolver::solve_by_multigrid(SpinorField& x, const SpinorField& b) {
+  SolveSettings& settings = solver_->settings();
   std::vector<SolveReport> reports;
   const SolverOptions options = settings.options;
   bool ended = false;  // by the caller, in the observer
@@ -141,7 +145,7 @@ std::vector<SolveReport> Solver::Parts::solve_by_multigrid(SpinorField& x, const
     settings.options.max_iterations =
         weighing_ ? std::min(options.max_iterations, Weighing::most_iterations) : options.max_iterations;
     try {
-      std::vector<SolveReport> some = solve_as_set(part, from);
+      std::vector<SolveReport> some = solver_->solve(part, from);
       const bool all = std::all_of(some.begin(), some.end(), [](const SolveReport& r) { return r.converged; });
       if (weighing_ && !all) {
         leave_multigrid("multigrid does not converge here");

@@ -2,9 +2,13 @@
 /// When Method::automatic takes multigrid.
 #pragma once
 
-#include "solvers/actions/dirac.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "solvers/krylov/method.hpp"
 #include "solvers/multigrid/parameters.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith {
 
@@ -37,6 +41,26 @@ struct Weighing {
   bool pays(int iteration, double residual, double tolerance, int width) const;
   /// Iterations of BiCGstab in all, as they are estimated.
   static double estimate(int iteration, double residual, double tolerance);
+};
+
+class SetSolver;
+
+/// Solves with the method of a SetSolver; Method::automatic goes on with multigrid where that pays, and back where that
+/// fails.
+class AutomaticSolver {
+ public:
+  /// \param solver outlives this. \param gauge_is_given it works in the gauge of the links as they were given.
+  AutomaticSolver(SetSolver& solver, bool gauge_is_given);
+  std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
+
+ private:
+  void take_multigrid(int iterations);
+  void leave_multigrid(const std::string& why);
+  std::vector<SolveReport> solve_weighed(SpinorField& x, const SpinorField& b);
+  std::vector<SolveReport> solve_by_multigrid(SpinorField& x, const SpinorField& b);
+
+  SetSolver* solver_;
+  std::optional<Weighing> weighing_;  ///< where multigrid could take the place of the method
 };
 
 }  // namespace quarksmith

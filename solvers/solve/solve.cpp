@@ -9,7 +9,8 @@
 #include "runtime/error.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
-#include "solvers/solve/solver_parts.hpp"
+#include "solvers/solve/automatic.hpp"
+#include "solvers/solve/set_solver.hpp"
 
 namespace quarksmith {
 
@@ -96,78 +97,81 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
   return "use " + one_of(all);
 }
 
-std::string Solver::Parts::precision_text(const PrecisionInfo& inner) const {
-  return &inner == precision.outer ? std::string(inner.name) : fmt::format("{}-{}", precision.outer->name, inner.name);
-}
+/// The links turn to the gauge in which solves are made; it outlives what is made of them.
+struct Solver::Parts {
+  Parts(const Action& action, WorkingGauge working, const DomainPointer& domain, const SolveSettings& settings)
+      : gauge(std::move(working)),
+        solver(action, gauge, domain, settings),
+        automatic(solver, !gauge.transformation.has_value()) {}
+  const SolveSettings& settings() { return solver.settings(); }
 
-/// A precision of iterations that was left once would be again: the next one takes its place.
-void Solver::Parts::learn(std::span<const Column> columns) {
-  const auto raised = [](const Column& c) { return c.raised != nullptr; };
-  if (precision.inner == precision.outer || std::none_of(columns.begin(), columns.end(), raised)) return;
-  const PrecisionInfo* single = &find_precision("single");
-  precision.inner = precision.lowest = precision.inner->bits < single->bits ? single : precision.outer;
-  settings.precision = precision_text(*precision.inner);
-  capacity_ = 0;  // work space is made anew
-}
+  WorkingGauge gauge;
+  SetSolver solver;
+  AutomaticSolver automatic;
+};
 
 Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& given) {
-  const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, s, *domain, gauge.colours()); };
+  const auto rehearse = [&](const SolveSettings& s) { SetSolver::rehearse(action, s, *domain, gauge.colours()); };
   const SolveSettings settings = with_chosen_precision(given, rehearse);
   const KernelRehearsal scope([&] { rehearse(settings); });
   WorkingGauge working(gauge, domain, find_storage(settings.links));
   parts_ = std::make_unique<Parts>(action, std::move(working), domain, settings);
-  parts_->learns = given.precision == automatic_precision;
+  if (given.precision == automatic_precision) parts_->solver.learn_precision();
 }
 
 Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& given) {
   const DomainPointer domain = links->domain_pointer();
-  const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, s, *domain, links->colours()); };
+  const auto rehearse = [&](const SolveSettings& s) { SetSolver::rehearse(action, s, *domain, links->colours()); };
   const SolveSettings settings = with_chosen_precision(given, rehearse);
   const KernelRehearsal scope([&] { rehearse(settings); });
   parts_ = std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), domain, settings);
-  parts_->learns = given.precision == automatic_precision;
+  if (given.precision == automatic_precision) parts_->solver.learn_precision();
 }
 
 Solver::~Solver() = default;
 
-const BasisInfo& Solver::basis() const { return parts_->links.basis(); }
-const DomainPointer& Solver::domain() const { return parts_->domain; }
-const DiracOperator& Solver::dirac() const { return parts_->exact(); }
-const LinkDeviation& Solver::link_deviation() const { return parts_->deviation; }
+const BasisInfo& Solver::basis() const { return parts_->solver.levels().links().basis(); }
+const DomainPointer& Solver::domain() const { return parts_->solver.levels().domain(); }
+const DiracOperator& Solver::dirac() const { return parts_->solver.levels().exact(); }
+const LinkDeviation& Solver::link_deviation() const { return parts_->solver.levels().deviation(); }
 
-double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
-
-bool Solver::one_by_one() const { return parts_->settings.method->one_by_one; }
-
-void Solver::forget() const { parts_->forget(); }
-
-void Solver::prepare(int rhs) const { parts_->prepare(rhs); }
-
-int Solver::together() const { return parts_->settings.method->together; }
-
-bool Solver::shares() const { return parts_->settings.method->cycle_fields > 0; }
-
-std::optional<SpinorField> Solver::near_null_vectors() const {
-  if (parts_->multigrid() == nullptr) return {};
-  return parts_->multigrid()->vectors();
+double Solver::host_share() const {
+  const SystemSolver& s = parts_->solver.system();
+  return s.seconds() > 0 ? s.host_seconds() / s.seconds() : 0;
 }
 
-Multigrid* Solver::multigrid() const { return parts_->multigrid(); }
+bool Solver::one_by_one() const { return parts_->settings().method->one_by_one; }
+
+void Solver::forget() const { parts_->solver.system().forget(); }
+
+void Solver::prepare(int rhs) const { parts_->solver.prepare(rhs); }
+
+int Solver::together() const { return parts_->settings().method->together; }
+
+bool Solver::shares() const { return parts_->settings().method->cycle_fields > 0; }
+
+std::optional<SpinorField> Solver::near_null_vectors() const {
+  if (parts_->solver.system().multigrid() == nullptr) return {};
+  return parts_->solver.system().multigrid()->vectors();
+}
+
+Multigrid* Solver::multigrid() const { return parts_->solver.system().multigrid(); }
 
 std::size_t Solver::bytes_per_rhs() const {
-  const Parts& p = *parts_;
-  const Action& action = p.action;
+  const OperatorLevels& levels = parts_->solver.levels();
+  const SolveSettings& settings = parts_->settings();
+  const Action& action = levels.action();
   const int colours = dirac().matrix().components().colours;
   // Bytes of a vector on half the sites.
   const auto half_field_bytes = [&](const PrecisionInfo& stored) {
     const int site = action.spins() * stored.spin_words * colours / 3 * stored.word_bytes + (stored.norm ? 4 : 0);
-    return static_cast<std::size_t>(p.domain->lattice().half_sites()) * site * action.slices();
+    return static_cast<std::size_t>(levels.domain()->lattice().half_sites()) * site * action.slices();
   };
-  const bool reduced = p.settings.reduction != Reduction::none;
-  const auto& [outer, inner, preconditioner] = p.precision;
+  const bool reduced = settings.reduction != Reduction::none;
+  const auto& [outer, inner, preconditioner] = levels.precision;
   const std::size_t high = half_field_bytes(*outer), low = half_field_bytes(*inner),
                     lowest = half_field_bytes(*preconditioner);
-  const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
+  const FieldCount fields = fields_of(settings.method, settings.parameters);
   const int work = reduced ? dirac().work_fields() : 0, sites = reduced ? 1 : 2;
   std::size_t bytes = ((fields.recurrence - 1) * sites + work) * low + sites * half_field_bytes(computed_in(*inner)) +
                       (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
@@ -178,16 +182,16 @@ std::size_t Solver::bytes_per_rhs() const {
     if (between) bytes += sites * half_field_bytes(*full);
   }
   if (outer->name != "double") bytes += 4 * high;
-  return bytes + 2 * p.settings.method->cycle_fields * half_field_bytes(find_precision("single"));
+  return bytes + 2 * settings.method->cycle_fields * half_field_bytes(find_precision("single"));
 }
 
 double Solver::residual(const SpinorField& x, const SpinorField& b) const {
   SpinorField gx = x.like(), gb = b.like();
-  parts_->working_gauge.rotate(gx, x, Dagger::no);
-  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  parts_->gauge.rotate(gx, x, Dagger::no);
+  parts_->gauge.rotate(gb, b, Dagger::no);
   double total = 0;
-  for (const double r : parts_->defects(gx, gb)) total += r * r;
-  return std::sqrt(total / parts_->blas().norm2(b));
+  for (const double r : parts_->solver.levels().defects(gx, gb)) total += r * r;
+  return std::sqrt(total / parts_->solver.levels().blas().norm2(b));
 }
 
 SolveReport Solver::solve(SpinorField& x, const SpinorField& b) const {
@@ -198,27 +202,27 @@ SolveReport Solver::solve(SpinorField& x, const SpinorField& b) const {
 
 std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b) const {
   if (x.rhs() != b.rhs()) throw UsageError(fmt::format("{} right-hand sides and {} solutions", b.rhs(), x.rhs()));
-  if (!parts_->working_gauge.transformation) return parts_->solve(x, b);
+  if (!parts_->gauge.transformation) return parts_->automatic.solve(x, b);
   SpinorField gb = b.like(), gx = b.like();
-  parts_->working_gauge.rotate(gb, b, Dagger::no);
-  if (parts_->settings.from_guess) parts_->working_gauge.rotate(gx, x, Dagger::no);
-  std::vector<SolveReport> reports = parts_->solve(gx, gb);
-  parts_->working_gauge.rotate(x, gx, Dagger::yes);
+  parts_->gauge.rotate(gb, b, Dagger::no);
+  if (parts_->settings().from_guess) parts_->gauge.rotate(gx, x, Dagger::no);
+  std::vector<SolveReport> reports = parts_->automatic.solve(gx, gb);
+  parts_->gauge.rotate(x, gx, Dagger::yes);
   return reports;
 }
 
 std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source,
                                                const std::function<void(const SpinorField& x)>& seen) const {
   if (!dirac().embeds()) return solve_all(quark, source);
-  if (parts_->settings.from_guess)
+  if (parts_->settings().from_guess)
     throw UsageError(
         fmt::format("a first guess in four dimensions says nothing of the vectors of action {}; leave it out",
-                    parts_->action.name()));
-  const WorkingGauge& gauge = parts_->working_gauge;
+                    parts_->solver.levels().action().name()));
+  const WorkingGauge& gauge = parts_->gauge;
   SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
   gauge.rotate(own, source, Dagger::no);
   dirac().embed(b, own);
-  std::vector<SolveReport> reports = parts_->solve(x, b);
+  std::vector<SolveReport> reports = parts_->automatic.solve(x, b);
   if (seen && gauge.transformation) {
     SpinorField given = x.like();
     gauge.rotate(given, x, Dagger::yes);

@@ -7,7 +7,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/dense.hpp"

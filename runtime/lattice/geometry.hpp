@@ -1,5 +1,5 @@
 /// \file
-/// The Geometry record of a lattice cut into lanes. Host code, used by runtime/fields/lattice.cpp and by exported
+/// The Geometry record of a lattice cut into lanes. Host code, used by runtime/lattice/lattice.cpp and by exported
 /// kernels.
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace quarksmith {
 

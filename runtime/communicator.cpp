@@ -1,5 +1,5 @@
 // What does not depend on how ranks talk, and the communicator of a process that is alone.
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace quarksmith {
 

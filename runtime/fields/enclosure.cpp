@@ -1,4 +1,6 @@
-#include "runtime/ranks/enclosure.hpp"
+#include "runtime/fields/enclosure.hpp"
+
+#include "runtime/fields/order.hpp"
 
 namespace quarksmith {
 
@@ -8,7 +10,7 @@ Enclosure::Enclosure(const DomainPointer& domain, const BorderDepth& depth, std:
 }
 
 const LinkField& Enclosure::read(const LinkField& links) const {
-  return part_ == nullptr ? links : part_->read(links, true);
+  return part_ == nullptr ? links : links.read_in(*part_, true);
 }
 
 const LinkField& Enclosure::read(const LinkField& links, LinkField& copy) const {
@@ -21,12 +23,12 @@ const LinkField& Enclosure::read(const LinkField& links, LinkField& copy) const 
 
 LinkField* Enclosure::taken_in(LinkField& links) const {
   if (part_ == nullptr || !part_->inside()) return nullptr;
-  part_->read(links, true);
-  return &part_->write(links);
+  links.read_in(*part_, true);
+  return &links.write_in(*part_);
 }
 
 LinkField& Enclosure::write(LinkField& links, bool keep) const {
-  return part_ == nullptr ? links : part_->write(links, keep);
+  return part_ == nullptr ? links : links.write_in(*part_, keep);
 }
 
 bool Enclosure::keeps_sites_at_home() const { return part_ != nullptr && part_->keeps_sites_at_home(); }
@@ -45,7 +47,7 @@ void Enclosure::cut(const LinkField& from, LinkField& links) const {
 }
 
 void Enclosure::written(LinkField& links) const {
-  if (part_ != nullptr) part_->written(links);
+  if (part_ != nullptr) links.written_in(*part_);
 }
 
 }  // namespace quarksmith

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/fields/link_field.hpp"
 
 namespace quarksmith {
 

@@ -1,4 +1,4 @@
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "runtime/fields/lattice.hpp"
+#include "runtime/lattice/lattice.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/geometry.hpp"
+#include "runtime/lattice/geometry.hpp"
 
 namespace quarksmith {
 

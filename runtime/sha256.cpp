@@ -1,4 +1,4 @@
-#include "runtime/io/sha256.hpp"
+#include "runtime/sha256.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/ranks/communicator.hpp"
-#include "runtime/fields/lattice.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/lattice/lattice.hpp"
 
 namespace quarksmith {
 

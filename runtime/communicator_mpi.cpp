@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "runtime/clock.hpp"
-#include "runtime/ranks/communicator_mpi.hpp"
+#include "runtime/communicator_mpi.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {

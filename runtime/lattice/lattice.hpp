@@ -16,6 +16,14 @@ enum class Parity : int { even = 0, odd = 1 };
 /// The other parity.
 constexpr Parity opposite(Parity p) { return p == Parity::even ? Parity::odd : Parity::even; }
 
+/// Which sites a field holds.
+enum class Subset { even, odd, full };
+
+/// Number of parities that a subset holds.
+constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
+/// Whether a subset holds the sites of a parity.
+inline bool holds(Subset subset, Parity parity) { return subset == Subset::full || int(subset) == int(parity); }
+
 /// Coordinates or extents, order x, y, z, t.
 using Coordinates = std::array<int, directions>;
 
