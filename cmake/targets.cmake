@@ -31,7 +31,7 @@ function(quarksmith_target_device target)
   target_link_libraries(quarksmith_${target}_device PRIVATE OpenMP::OpenMP_CXX ${host_libraries} ${${target}_libraries})
 endfunction()
 
-# Writes `out`, which lists targets and their tables for runtime/targets/target.hpp and runtime/registry.hpp.
+# Writes `out`, which lists targets and their tables for runtime/target.hpp and runtime/registry.hpp.
 function(quarksmith_list_targets out)
   set(declared "")
   set(tables "")

@@ -1,7 +1,7 @@
 // Solvers of quarksmith.h.
 #include "interface/arrays.hpp"
 #include "interface/options.hpp"
-#include "solvers/krylov/shifted.hpp"
+#include "solvers/solve/shifted.hpp"
 
 namespace quarksmith::interface {
 

@@ -12,7 +12,7 @@
 #include "python/values.hpp"
 #include "runs/ranks.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith::python {
 namespace {

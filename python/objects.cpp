@@ -10,10 +10,11 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/order.hpp"
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/ranks/site_numbers.hpp"
+#include "runtime/communicator.hpp"
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::python {

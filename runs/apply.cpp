@@ -10,7 +10,7 @@
 #include "runs/action.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/field_file.hpp"
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "solvers/krylov/blas.hpp"

@@ -6,7 +6,7 @@
 
 #include "runs/action.hpp"
 #include "solvers/eigen/eigen_operator.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::runs {
 

@@ -11,7 +11,7 @@
 #include "runs/rank_times.hpp"
 #include "runs/topology.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::runs {
 namespace {

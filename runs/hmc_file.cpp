@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runs/hmc_monomials.hpp"
-#include "solvers/krylov/few_sites.hpp"
+#include "solvers/solve/few_sites.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {

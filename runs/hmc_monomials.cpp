@@ -12,7 +12,7 @@
 #include "runs/multigrid_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::runs {
 namespace {

@@ -82,7 +82,7 @@ std::map<std::string, std::string> keys_but_mass(const MeasurePlan& plan, const 
   return found;
 }
 
-/// Whether several masses of it come from one Krylov space (solvers/actions/mass_solver.hpp).
+/// Whether several masses of it come from one Krylov space (solvers/solve/mass_solver.hpp).
 bool has_shifts(const MeasureQuark& q) {
   const std::string& precision = q.solves->solve.precision;
   const auto& parameters = q.action.info().parameters;

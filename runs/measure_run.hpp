@@ -6,7 +6,7 @@
 #include "runs/measure_file.hpp"
 #include "runs/smeared_links.hpp"
 #include "runtime/io/record.hpp"
-#include "solvers/actions/mass_solver.hpp"
+#include "solvers/solve/mass_solver.hpp"
 
 namespace quarksmith::runs {
 

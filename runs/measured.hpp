@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fields/lattice.hpp"
+#include "runtime/lattice/lattice.hpp"
 #include "runtime/registry.hpp"
 
 namespace quarksmith::runs {

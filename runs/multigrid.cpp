@@ -10,7 +10,7 @@
 #include "runs/multigrid_file.hpp"
 #include "runs/solve.hpp"
 #include "runtime/error.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/disconnected.hpp"
 #include "solvers/multigrid/tune.hpp"
 

@@ -15,7 +15,7 @@
 #include "runs/propagator.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
-#include "solvers/actions/mass_solver.hpp"
+#include "solvers/solve/mass_solver.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/source.hpp"
 

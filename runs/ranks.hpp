@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace quarksmith::runs {
 

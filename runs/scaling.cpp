@@ -10,7 +10,7 @@
 #include "runs/rank_times.hpp"
 #include "runs/workload.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::runs {
 namespace {
@@ -148,12 +148,13 @@ class Scaling {
     for (const Policy policy : asked) {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
-      const double seconds = mean([&](const Hop& h) { halos.apply(h.kernel, h.arguments, h.links); }, recorded);
+      const double seconds =
+          mean([&](const Hop& h) { halos.apply(h.kernel, h.arguments, h.links.ghosts()); }, recorded);
       TimedExchange parts;
       parts.chosen = policy == chosen;
       if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
         const auto part = [&](const HaloWork& work) {
-          return mean([&](const Hop& h) { halos.apply_part(h.kernel, h.arguments, h.links, work); }, gpu);
+          return mean([&](const Hop& h) { halos.apply_part(h.kernel, h.arguments, h.links.ghosts(), work); }, gpu);
         };
         parts.pack = part({.pack = true});
         parts.interior = part({.interior = true});

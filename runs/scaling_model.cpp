@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::runs {
 namespace {

@@ -13,7 +13,7 @@
 #include "runs/stops.hpp"
 #include "runs/ranks.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {

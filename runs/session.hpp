@@ -10,7 +10,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {

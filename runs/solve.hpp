@@ -8,7 +8,7 @@
 #include "runs/action.hpp"
 #include "runs/near_null.hpp"
 #include "runs/session.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith::runs {
 

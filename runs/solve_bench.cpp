@@ -18,7 +18,7 @@
 #include "runtime/fields/site_random.hpp"
 #include "runtime/text.hpp"
 #include "solvers/eigen/deflation.hpp"
-#include "solvers/krylov/shifted.hpp"
+#include "solvers/solve/shifted.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
 namespace quarksmith::runs {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "runtime/clock.hpp"
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {

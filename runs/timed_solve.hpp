@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/krylov/shifted.hpp"
+#include "solvers/solve/shifted.hpp"
 
 namespace quarksmith::runs {
 

@@ -10,7 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/site_sums.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 
 namespace quarksmith::runs {
 

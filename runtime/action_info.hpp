@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/fields/lattice.hpp"
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
@@ -112,7 +111,7 @@ struct LinkLaunch {
 /// What is made between fields that are kept.
 struct LinkStage {
   std::span<const LinkLaunch> launches;
-  Coordinates reach;  ///< sites on either side from which it is read
+  std::array<int, directions> reach;  ///< sites on either side from which it is read
 };
 
 /// M psi as a sum over paths of links: N_0 and what stands at x, for fields N_n = end_n psi + what steps bring.

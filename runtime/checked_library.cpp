@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/io/sha256.hpp"
+#include "runtime/sha256.hpp"
 
 namespace quarksmith {
 namespace {

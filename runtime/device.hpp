@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/kernels/stored_sites.hpp"
-#include "runtime/targets/target.hpp"
+#include "runtime/target.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace quarksmith {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/kernels/arguments.hpp"
-#include "runtime/targets/target.hpp"
+#include "runtime/target.hpp"
 
 namespace quarksmith {
 

@@ -5,7 +5,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/block_cg.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

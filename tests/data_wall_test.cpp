@@ -3,7 +3,7 @@
 
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -1,7 +1,7 @@
 // Domain-wall and Moebius fermions beyond what operator_test shows of all actions: walls, midpoints, free fields, other
 // statements of a fifth dimension.
 #include "runtime/error.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/dense.hpp"
 #include "tests/support.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "solvers/krylov/automatic.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/automatic.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/multigrid/noise.hpp"
 #include "solvers/multigrid/tune.hpp"

@@ -2,7 +2,7 @@
 #include "runtime/error.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
 #include "solvers/multigrid/multigrid.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/dense.hpp"
 #include "tests/far_hops.hpp"
 #include "tests/multigrid_levels.hpp"

@@ -5,7 +5,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/normal.hpp"
-#include "solvers/krylov/shifted.hpp"
+#include "solvers/solve/shifted.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

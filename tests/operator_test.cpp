@@ -3,7 +3,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/actions/hopping_dirac.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/dense.hpp"
 #include "tests/support.hpp"
 

@@ -7,7 +7,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "solvers/measure/smearing.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/dense.hpp"
 #include "tests/support.hpp"

@@ -7,7 +7,7 @@
 #include "runtime/io/gauge.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "solvers/measure/smearing.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/data.hpp"
 #include "tests/dense.hpp"

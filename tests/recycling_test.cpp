@@ -8,7 +8,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/eigcg.hpp"
 #include "solvers/krylov/gmres_dr.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/dense_matrix.hpp"
 #include "tests/support.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "solvers/krylov/shifted.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/shifted.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/dense.hpp"
 #include "tests/rounded.hpp"
 #include "tests/support.hpp"

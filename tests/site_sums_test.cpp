@@ -1,5 +1,5 @@
 // Sums over sites on each device against long double and against other orders of the terms.
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

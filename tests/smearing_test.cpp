@@ -13,7 +13,7 @@
 #include "solvers/measure/correlators.hpp"
 #include "solvers/gauge/gradient_flow.hpp"
 #include "solvers/gauge/link_smearing.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/lattice_expression.hpp"

@@ -4,7 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/batch.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "tests/lossy.hpp"
 #include "tests/support.hpp"
 

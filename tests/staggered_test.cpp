@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "solvers/actions/mass_solver.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/mass_solver.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/dense.hpp"
 #include "tests/rounded.hpp"

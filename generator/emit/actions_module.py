@@ -26,7 +26,7 @@ def compile_actions(names: Sequence[str], build: Build) -> Path:
     data = {"actions": rows, "smearings": [], "refused": [], "module": True}
     text = render("actions.cpp.j2", f"the action {names[0]}", **data)
     digest = hashlib.sha256(text.encode())
-    for header in ("runtime/action_info.hpp", "runtime/fields/lattice.hpp", "runtime/kernels/arguments.hpp"):
+    for header in ("runtime/action_info.hpp", "runtime/kernels/arguments.hpp"):
         digest.update((ROOT / header).read_bytes())
     digest.update(repr(build.host).encode())
     library = build.cache / f"{names[0]}-{digest.hexdigest()[:12]}" / "module.so"

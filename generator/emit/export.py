@@ -108,7 +108,7 @@ def export_kernel(spec: KernelSpec, target: Target, lattice: str = "", file: str
     text = Sections(head, "" if target.threads else target.name)
     text.header(target.include("kernel"))
     for name in ("geometry", "memory_order"):
-        text.header(f"runtime/fields/{name}.hpp")
+        text.header(f"runtime/lattice/{name}.hpp")
     left_out = {*OF_OTHERS, *([] if spec.tile else ["epilogue"]), *([] if spec.has_term else ["term", "twist"])}
     for path in re.findall(r'^#include "(.*)"', (ROOT / "runtime/kernels/kernel.hpp").read_text(), flags=re.M):
         if PurePosixPath(path).stem not in left_out:

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/box_fields.hpp"
 #include "runtime/fields/expression_call.hpp"
+#include "runtime/fields/order.hpp"
 #include "runtime/fields/site_sums.hpp"
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/rehearsal.hpp"
@@ -40,7 +42,7 @@ const Kernel& kernel_for(std::string_view expression, std::span<const Expression
 
 /// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
 void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Complex64, directions>& boundary) {
-  const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links), box.colours());
+  const LinkField* matrices = border_phases(part, boundary, find_precision(box.precision().links), box.colours());
   if (matrices == nullptr) return;
   if (box.spins() != 4) {
     evaluate("turn_colour", {*matrices, box}, {box});
@@ -76,12 +78,12 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
     } else if (const LinkField* links = arguments[n].links()) {
       // What is written in some directions, or those of the call, keeps its others.
       if (p.flag == "out" && !along)
-        boxed.emplace_back(part.write(*outputs[n - inputs].links()));
+        boxed.emplace_back(outputs[n - inputs].links()->write_in(part));
       else
-        boxed.emplace_back(part.read(*links, p.reaches_beyond()));
+        boxed.emplace_back(links->read_in(part, p.reaches_beyond()));
     } else {
       const SpinorField& f = *arguments[n].spinors();
-      SpinorField& box = part.scratch(spinors++, f);
+      SpinorField& box = scratch_in(part, spinors++, f);
       if (!p.is_output()) part.put(stored_sites(f), stored_sites(box));
       if (p.reaches_beyond()) part.exchange(stored_sites(box));
       if (p.reaches_beyond() && p.kind == "fermion") take_phases(part, box, settings.boundary);
@@ -96,7 +98,7 @@ void take_results(const BorderedPart* box, std::span<const ExpressionArgument> b
                   std::span<const ExpressionOutput> outputs) {
   for (std::size_t n = 0; n < outputs.size(); ++n) {
     if (LinkField* links = outputs[n].links())
-      box != nullptr ? box->written(*links) : links->changed();
+      box != nullptr ? links->written_in(*box) : links->changed();
     else if (box != nullptr)
       box->cut(stored_sites(*boxed[n].spinors()), stored_sites(*outputs[n].spinors()));
   }

@@ -2,60 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-
-#include "runtime/ranks/bordered.hpp"
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
-#include "runtime/ranks/mail.hpp"
 #include "runtime/fields/order.hpp"
-#include "runtime/ranks/partition.hpp"
 #include "runtime/ranks/rank_sums.hpp"
 
 namespace quarksmith {
-
-Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shared_ptr<Communicator> communicator,
-               int reach)
-    : lattice_(lattice), device_(std::move(device)), communicator_(std::move(communicator)), reach_(reach) {
-  require_spread(lattice, *communicator_);
-  for (int mu = 0; mu < directions; ++mu)
-    if (lattice.extent(mu) < reach)
-      throw WrongLattice(fmt::format(
-          "lattice {}{}: hops over {} sites need at least {} of them in every direction; use {}", lattice.text(),
-          lattice.parts() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
-          lattice.split(mu) ? "another --grid or fewer ranks" : "a larger lattice"));
-  for (int bits = 0, lanes = 1; lanes <= max_lanes; ++bits, lanes *= 2)
-    layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes, reach);
-}
-
-Domain::~Domain() = default;
-
-Halos& Domain::halos() const {
-  if (lattice_.parts() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
-  if (!halos_) halos_ = std::make_unique<Halos>(*this);
-  return *halos_;
-}
-
-Mail& Domain::mail() const {
-  if (!mail_) mail_ = std::make_unique<Mail>(*this);
-  return *mail_;
-}
-
-const RankSums* Domain::rank_sums() const {
-  if (communicator_->size() > 1 && !rank_sums_) rank_sums_ = std::make_unique<RankSums>(device_, *communicator_);
-  return rank_sums_.get();
-}
-
-int Domain::lanes(int element_bytes) const { return device_->full_lanes(element_bytes); }
-
-void Domain::require_reach(const Kernel& kernel) const {
-  if (kernel.reach > reach_)
-    throw UsageError(
-        fmt::format("kernel {} hops over {} sites, the domain was made for {}", kernel.name, kernel.reach, reach_));
-}
-
-const LaneLayout& Domain::layout(int lanes) const { return *layouts_.at(std::countr_zero(unsigned(lanes))); }
 
 Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
              const std::array<Complex64, directions>& phase) {
@@ -254,30 +205,6 @@ void SpinorField::copy_half(Parity parity, const SpinorField& other) {
     if (precision_->norm)
       device().copy(there.norm, here.norm, static_cast<std::size_t>(order.padded()) * lanes_ * sizeof(float));
   }
-}
-
-LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth)
-    : domain_(std::move(domain)),
-      precision_(&precision),
-      storage_(&storage),
-      lanes_(domain_->lanes(precision.element_bytes)),
-      depth_(depth) {
-  if (precision.links != precision.name)
-    throw UsageError(fmt::format("links cannot be stored as {}; use {}", precision.name, precision.links));
-  data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);
-  // Kernels leave what fills the last blocks as it is; the largest number of a field is sought in all of it.
-  if (order_of(*this).padded() > order_of(*this).blocks) fill(0);
-}
-
-Operand LinkField::operand() const {
-  if (away_ != nullptr) bring_home();
-  if (home_ != nullptr) return operand_in_box();
-  const MemoryOrder order = order_of(*this);
-  Operand f;
-  f.data = data_.data();
-  f.parity_stride = order.parity_words();
-  f.lanes = lanes_;
-  return f;
 }
 
 TermField::TermField(DomainPointer domain, const PrecisionInfo& precision)

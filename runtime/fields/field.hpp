@@ -3,17 +3,15 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "runtime/ranks/communicator.hpp"
-#include "runtime/device.hpp"
 #include "runtime/fields/host_sites.hpp"
-#include "runtime/fields/lattice.hpp"
+#include "runtime/fields/link_field.hpp"
+#include "runtime/ranks/domain.hpp"
 
 namespace quarksmith {
 
@@ -55,101 +53,6 @@ struct Components {
   Components(int spins_ = 4, int colours_ = 3) : spins(spins_), colours(colours_) {}
   friend bool operator==(const Components&, const Components&) = default;
 };
-
-class BorderedPart;
-struct BorderedLinks;
-class Halos;
-class Mail;
-class RankSums;
-
-/// Sites beyond a part that kernels read, along each direction and both ways alike.
-struct BorderDepth {
-  Coordinates sites{};
-  bool corners = false;  ///< some of them are reached by steps along several directions
-  friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
-};
-
-/// Fields whose borders were filled from other ranks, bytes that this rank sent for that, and copies of whole fields
-/// from a part into the memory that has a border, and back.
-struct BorderTraffic {
-  long long exchanges = 0, bytes = 0, copies = 0;
-};
-
-/// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
-class Domain {
- public:
-  /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
-  /// \param reach sites of the longest hop of kernels on it, 1 or 3.
-  /// \throws WrongLattice the lattice, or this part of it, is shorter than a hop.
-  Domain(const Lattice& lattice, std::shared_ptr<Device> device,
-         std::shared_ptr<Communicator> communicator = Communicator::self(), int reach = 1);
-  ~Domain();
-
-  const Lattice& lattice() const { return lattice_; }
-  Communicator& communicator() const { return *communicator_; }
-  const std::shared_ptr<Communicator>& communicator_pointer() const { return communicator_; }
-  /// The boundaries of this part, made when first asked for: by all ranks together.
-  /// \throws UsageError the lattice is not split.
-  Halos& halos() const;
-  /// What takes links and fields at the boundaries to the neighbours, made like `halos`.
-  Mail& mail() const;
-  /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
-  /// that depth stay within the part. It may be deeper than asked for.
-  /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
-  /// \param shared give the deepest there is, which holds copies of links already, not one of that depth alone.
-  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
-                               bool shared = true) const;
-  /// The one of these whose box that is; null if none is.
-  const BorderedPart* bordered_in(const Domain& box) const;
-  /// A box of these extents with the part at that place in it, for such numbers, so that parts share copies of links;
-  /// null if none is.
-  std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset,
-                                         int element_bytes) const;
-  /// What the borders of its fields have cost so far.
-  BorderTraffic border_traffic() const;
-  /// How sums extend over the ranks; made like `halos`. Null for one rank.
-  const RankSums* rank_sums() const;
-  Device& device() const { return *device_; }
-  const std::shared_ptr<Device>& device_pointer() const { return device_; }
-  /// Whether fields of the two are stored alike, so that they can be copied into each other.
-  friend bool alike(const Domain& a, const Domain& b) {
-    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
-  }
-  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
-  /// it.
-  int lanes(int element_bytes) const;
-  /// Sites of the longest hop.
-  int reach() const { return reach_; }
-  /// \throws UsageError hops of the kernel are longer.
-  void require_reach(const Kernel& kernel) const;
-  /// Lanes and numbering for fields stored with so many lanes.
-  const LaneLayout& layout(int lanes) const;
-  /// Slots (SitePair) of the last `depth` slices along mu in a link field of so many lanes, and of what the next part
-  /// gets of them; made once.
-  const Memory& leaving_slots(int lanes, int mu, int depth) const;
-  /// The number in the whole lattice of the site of each slot of a full field (SiteDraws::numbers); made once.
-  const Memory& site_numbers(int lanes) const;
-
- private:
-  Lattice lattice_;
-  std::shared_ptr<Device> device_;
-  std::shared_ptr<Communicator> communicator_;
-  int reach_;
-  mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
-  mutable std::unique_ptr<Halos> halos_;
-  mutable std::unique_ptr<Mail> mail_;
-  mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
-  mutable std::unique_ptr<RankSums> rank_sums_;
-  mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
-  mutable std::map<int, Memory> site_numbers_;                  // by lanes
-};
-using DomainPointer = std::shared_ptr<const Domain>;
-
-/// Which sites a field holds.
-enum class Subset { even, odd, full };
-
-/// Number of parities that a subset holds.
-constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
 
 /// Site fields for kernels: `rhs` vectors on the sites of a subset. A vector is a Dirac spinor field, one of colour
 /// vectors, or several of these that belong together (slices of a fifth dimension, flavours), one after the other.
@@ -217,57 +120,6 @@ class SpinorField {
   Components components_;
   int first_ = 0;                        ///< where a range of right-hand sides begins
   std::shared_ptr<Memory> data_, norm_;  ///< shared with ranges of right-hand sides only
-};
-
-/// Links for kernels: both parities, four directions; of a part of a lattice also those that lead into it from the
-/// parts behind.
-class LinkField {
- public:
-  /// \param depth slices of the parts behind that hops over these links reach: 1, or 3 for long links.
-  LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth = 1);
-
-  const Domain& domain() const { return *domain_; }
-  const DomainPointer& domain_pointer() const { return domain_; }
-  const PrecisionInfo& precision() const { return *precision_; }
-  const StorageInfo& storage() const { return *storage_; }
-  int colours() const { return storage_->colours; }
-  int lanes() const { return lanes_; }
-  int depth() const { return depth_; }
-  /// What the coefficients of hops carry, since links are stored divided by it.
-  double scale() const { return scale_; }
-  void set_scale(double scale) { scale_ = scale; }
-  Operand operand() const;
-  /// Their memory, to tell fields apart.
-  const void* memory() const { return home_ != nullptr ? operand_in_box().data : data_.data(); }
-  /// Leaves the box of a part, so that the parities lie one after the other in memory.
-  void stand_alone() const;
-  /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
-  /// Fetched from the other ranks, all of which ask, if the links have changed.
-  Operand ghosts(int mu) const;
-  /// Fetches these now.
-  void exchange_ghosts() const;
-  /// Tells that kernels have written into the links: what was copied of them is old.
-  void changed();
-  /// Sets every byte.
-  void fill(int byte);
-  /// \throws UsageError the kinds differ.
-  void copy_from(const LinkField& other);
-
- private:
-  friend class BorderedPart;
-  DomainPointer domain_;
-  const PrecisionInfo* precision_;
-  const StorageInfo* storage_;
-  int lanes_, depth_;
-  double scale_ = 1;
-  mutable Memory data_;
-  mutable std::array<Memory, directions> ghosts_;
-  mutable bool ghosts_are_old_ = true;
-  void bring_home() const;
-  Operand operand_in_box() const;
-  mutable std::vector<std::shared_ptr<BorderedLinks>> bordered_;  ///< made by expressions that read beyond the part
-  mutable const BorderedLinks* away_ = nullptr;  ///< the one of these that holds the links, while data_ does not yet
-  mutable BorderedLinks* home_ = nullptr;        ///< the one in which they lie; there is no data_ then
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.

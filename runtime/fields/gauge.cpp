@@ -8,9 +8,9 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
-#include "runtime/fields/face.hpp"
+#include "runtime/lattice/face.hpp"
 #include "runtime/fields/host_averages.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith {
 namespace {

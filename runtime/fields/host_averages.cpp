@@ -1,8 +1,8 @@
 #include "runtime/fields/host_averages.hpp"
 
-#include "runtime/fields/exact_sum.hpp"
-#include "runtime/fields/face.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/exact_sum.hpp"
+#include "runtime/lattice/face.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith {
 namespace {

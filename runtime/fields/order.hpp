@@ -1,9 +1,9 @@
 /// \file
-/// The memory orders of spinor, link and term fields.
+/// The memory orders of spinor, link and term fields, and where their sites lie.
 #pragma once
 
 #include "runtime/fields/field.hpp"
-#include "runtime/fields/memory_order.hpp"
+#include "runtime/lattice/stored_order.hpp"
 
 namespace quarksmith {
 
@@ -42,7 +42,17 @@ inline MemoryOrder order_of(const TermField& f) {
           f.lanes()};
 }
 
-/// Whether a subset holds the sites of a parity.
-inline bool holds(Subset subset, Parity parity) { return subset == Subset::full || int(subset) == int(parity); }
+/// Fields in memory, for copies of sites.
+inline StoredSites stored_sites(const SpinorField& f) {
+  StoredSites s = stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+  s.rhs = f.rhs();
+  return s;
+}
+inline StoredSites stored_sites(const LinkField& f) {
+  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+}
+inline StoredSites stored_sites(const TermField& f) {
+  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+}
 
 }  // namespace quarksmith

@@ -5,15 +5,11 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/memory_order.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/fields/order.hpp"
+#include "runtime/ranks/site_numbers.hpp"
 
 namespace quarksmith {
 namespace {
-
-MemoryOrder order_of_sites(const Domain& domain, int lanes) {  // slots do not depend on what a site holds
-  return {domain.device().short_vectors(), 1, 1, 8, domain.layout(lanes).geometry().half_sites, 2, lanes};
-}
 
 void require_double(const PrecisionInfo& precision) {
   if (precision.word_bytes != sizeof(double))
@@ -31,31 +27,6 @@ void draw(const Domain& domain, int lanes, Subset subset, SiteDraws draws) {
 }
 
 }  // namespace
-
-Memory numbers_by_slot(const Domain& domain, int lanes, const std::function<long long(const Coordinates&)>& number_of) {
-  const Lattice& lattice = domain.lattice();
-  const MemoryOrder order = order_of_sites(domain, lanes);
-  const LaneLayout& layout = domain.layout(lanes);
-  std::vector<unsigned long long> all(order.words(), SiteDraws::nowhere);
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
-    const auto [block, first] = layout.position(x);
-    for (int lane = first; lane < lanes; lane += layout.boxes())  // copies too
-      all[slot_of(order, int(Lattice::parity(x)), block, lane)] = static_cast<unsigned long long>(number_of(x));
-  }
-  Memory numbers(domain.device_pointer(), all.size() * sizeof(all[0]));
-  domain.device().upload(numbers.data(), all.data(), numbers.bytes());
-  return numbers;
-}
-
-const Memory& Domain::site_numbers(int lanes) const {
-  Memory& numbers = site_numbers_[lanes];
-  if (numbers.bytes() == 0)
-    numbers =
-        numbers_by_slot(*this, lanes, [&](const Coordinates& x) { return lattice_.global_index(lattice_.index(x)); });
-  return numbers;
-}
 
 void draw_momenta(LinkField& p, const RandomState& state) {
   require_double(p.precision());

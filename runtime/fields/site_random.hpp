@@ -2,8 +2,6 @@
 /// Random numbers of sites, the same however a lattice is cut into parts.
 #pragma once
 
-#include <functional>
-
 #include "runtime/fields/field.hpp"
 #include "runtime/kernels/site_draws.hpp"
 
@@ -14,8 +12,6 @@ inline Random random_at(const Lattice& lattice, long long site, const RandomStat
   return stream_of(state, static_cast<unsigned long long>(lattice.global_index(site)));
 }
 
-/// A number for each slot of a field of all sites with so many lanes: that of its site, or SiteDraws::nowhere.
-Memory numbers_by_slot(const Domain& domain, int lanes, const std::function<long long(const Coordinates&)>& number_of);
 /// All four matrices of each site become i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1.
 /// \throws UsageError they are not stored as momenta (algebra_storage) in double.
 void draw_momenta(LinkField& p, const RandomState& state);

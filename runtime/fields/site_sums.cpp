@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 #include "runtime/ranks/bordered.hpp"
 
 namespace quarksmith {

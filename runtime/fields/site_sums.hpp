@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/fields/field.hpp"
-#include "runtime/fields/memory_order.hpp"
+#include "runtime/lattice/memory_order.hpp"
 
 namespace quarksmith {
 

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/ranks/communicator.hpp"
-#include "runtime/fields/lattice.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/lattice/lattice.hpp"
 
 namespace quarksmith {
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/fields/field.hpp"
 #include "runtime/io/file.hpp"
 #include "runtime/io/output.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith {
 

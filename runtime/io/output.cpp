@@ -14,7 +14,7 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {

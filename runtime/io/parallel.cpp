@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {

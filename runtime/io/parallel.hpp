@@ -9,7 +9,7 @@
 
 #include "runtime/io/file.hpp"
 #include "runtime/io/output.hpp"
-#include "runtime/fields/lattice.hpp"
+#include "runtime/lattice/lattice.hpp"
 
 namespace quarksmith {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/ranks/communicator_mpi.hpp"
+#include "runtime/communicator_mpi.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/parallel.hpp"
 

@@ -10,7 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/parallel.hpp"
 #include "runtime/io/propagator_seal.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith {
 namespace {

@@ -8,7 +8,7 @@
 #include "runtime/io/parallel.hpp"
 #include "runtime/io/propagator.hpp"
 #include "runtime/io/propagator_seal.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace quarksmith {
 

@@ -12,7 +12,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/hdf5_part.hpp"
 #include "runtime/io/isolated.hpp"
-#include "runtime/io/sha256.hpp"
+#include "runtime/sha256.hpp"
 #include "runtime/text.hpp"
 
 // A seal: structure, digest of structure and of all other bytes that are no numbers, its length (8 bytes), and `mark`,

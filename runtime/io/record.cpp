@@ -12,7 +12,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/file.hpp"
 #include "runtime/io/hdf5.hpp"
-#include "runtime/io/sha256.hpp"
+#include "runtime/sha256.hpp"
 
 // A seal: the SHA-256 of all bytes before it in hexadecimal digits, and `record_mark`.
 namespace quarksmith {

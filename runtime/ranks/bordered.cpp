@@ -8,26 +8,12 @@
 #include <utility>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/geometry.hpp"
-#include "runtime/fields/order.hpp"
-#include "runtime/fields/site_random.hpp"
+#include "runtime/kernels/site_draws.hpp"
+#include "runtime/lattice/geometry.hpp"
+#include "runtime/ranks/mail.hpp"
+#include "runtime/ranks/site_numbers.hpp"
 
 namespace quarksmith {
-
-StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes) {
-  const int piece = order.short_vectors ? order.vector : 1;
-  StoredSites s;
-  s.data = static_cast<char*>(operand.data);
-  s.norm = operand.norm;
-  s.pieces = order.site_words() / piece;
-  s.piece_bytes = piece * word_bytes;
-  s.row = order.short_vectors ? site_block : order.lanes;
-  s.rhs_bytes = operand.rhs_stride * word_bytes;
-  s.norm_rhs_stride = operand.norm_rhs_stride;
-  s.half = static_cast<int>(order.padded() * order.lanes);
-  if (operand.parity_stride != 0) s.gap = (operand.parity_stride - order.parity_words()) / piece;
-  return s;
-}
 
 namespace {
 
@@ -106,18 +92,6 @@ class Slots {
 };
 
 }  // namespace
-
-StoredSites stored_sites(const SpinorField& f) {
-  StoredSites s = stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
-  s.rhs = f.rhs();
-  return s;
-}
-StoredSites stored_sites(const LinkField& f) {
-  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
-}
-StoredSites stored_sites(const TermField& f) {
-  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
-}
 
 // --- the box ---------------------------------------------------------------------------------------------------------
 
@@ -275,85 +249,44 @@ void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const {
   move(part, box, cut_);
 }
 
-SpinorField& BorderedPart::scratch(std::size_t n, const SpinorField& like) const {
-  if (scratch_.size() <= n) scratch_.resize(n + 1);
-  auto& field = scratch_[n];
-  if (field == nullptr || &field->precision() != &like.precision() || field->components() != like.components() ||
-      field->rhs() != like.rhs()) {
-    field.reset();
-    field = std::make_unique<SpinorField>(box_, like.precision(), Subset::full, like.rhs(), like.components());
-    field->fill(0xff);
+// --- borders ---------------------------------------------------------------------------------------------------------
+
+StoredSites sites_in_zone(const StoredSites& like, void* memory, int count) {
+  const std::size_t rows = static_cast<std::size_t>(count + like.row - 1) / like.row * like.row;
+  StoredSites zone = like;
+  zone.gap = 0;
+  zone.data = static_cast<char*>(memory);
+  zone.rhs_bytes = static_cast<long long>(rows) * like.site_bytes();
+  zone.norm_rhs_stride = static_cast<long long>(rows);
+  if (like.norm != nullptr) zone.norm = reinterpret_cast<float*>(zone.data + zone.rhs_bytes * like.rhs);
+  return zone;
+}
+
+std::size_t bytes_of_zone(const StoredSites& zone) {
+  const std::size_t norms = zone.norm != nullptr ? zone.norm_rhs_stride * sizeof(float) : 0;
+  const std::size_t bytes = (zone.rhs_bytes + norms) * zone.rhs;
+  return aligned_zone(bytes);
+}
+
+void BorderedPart::exchange(const StoredSites& box) const {
+  if (zones_.empty()) return;
+  ++traffic_.exchanges;
+  const std::span<const Zone> all(zones_);
+  if (!depth_.corners) return exchange(all, box);
+  // Corners: each direction carries what the one before it has brought.
+  for (std::size_t n = 0; n < all.size(); n += 2) exchange(all.subspan(n, 2), box);
+}
+
+void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box) const {
+  const auto in_zone = [&](std::size_t n, char* memory) { return sites_in_zone(box, memory, zones[n].count); };
+  std::vector<Parcel> parcels;
+  for (std::size_t n = 0; n < zones.size(); ++n) {
+    parcels.push_back({zones[n].mu, zones[n].side, bytes_of_zone(in_zone(n, nullptr))});
+    traffic_.bytes += static_cast<long long>(parcels.back().bytes);
   }
-  return *field;
-}
-
-const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision,
-                                      int colours) const {
-  const Lattice& part = part_->lattice();
-  bool any = false;
-  for (int mu = 0; mu < directions; ++mu)
-    any = any || (part.split(mu) && depth_.sites[mu] > 0 && boundary[mu] != 1.0 &&
-                  (part.origin(mu) == 0 || part.origin(mu) + part.extent(mu) == part.global_extent(mu)));
-  if (!any) return nullptr;
-  for (const Phases& p : phases_)
-    if (p.boundary == boundary && &p.links->precision() == &precision && p.links->colours() == colours)
-      return p.links.get();
-  LinkField links(box_, find_precision("double"), full_storage(colours));
-  upload_each(links, [&](long long i, Complex64* site) {
-    const Coordinates x = box_->lattice().coordinates(i);
-    Complex64 phase = 1;
-    for (int mu = 0; mu < directions; ++mu) {
-      if (!part.split(mu)) continue;
-      const int global = x[mu] - offset_[mu] + part.origin(mu);
-      if (global < 0) phase *= std::conj(boundary[mu]);
-      if (global >= part.global_extent(mu)) phase *= boundary[mu];
-    }
-    std::fill_n(site, directions * colours * colours, Complex64(0));
-    for (int n = 0; n < directions * colours; ++n) site[n * colours + n % colours] = phase;
-  });
-  if (precision.name != links.precision().name) links = encode_links(links, precision, links.storage());
-  phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
-  return phases_.back().links.get();
-}
-
-DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset, int element_bytes) const {
-  for (const auto& b : bordered_)
-    if (b->domain()->lattice().extent() == extents && b->offset() == offset && b->element_bytes() == element_bytes)
-      return b->domain();
-  return nullptr;
-}
-
-const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
-                                     bool shared) const {
-  if (lattice_.parts() == 1) return nullptr;
-  bool inside = true;
-  for (int mu = 0; mu < directions; ++mu) inside = inside && (!lattice_.split(mu) || depth.sites[mu] == 0);
-  if (inside) return nullptr;
-  // One that others use, too, holds copies of links already: the deepest.
-  const BorderedPart* found = nullptr;
-  for (const auto& b : bordered_)
-    if (b->element_bytes() == element_bytes && b->covers(depth) && (shared || b->is_for(depth)) &&
-        (found == nullptr || b->covers(found->depth())))
-      found = b.get();
-  if (found != nullptr) return found;
-  bordered_.push_back(std::make_unique<BorderedPart>(*this, depth, element_bytes, what));
-  return bordered_.back().get();
-}
-
-const BorderedPart* Domain::bordered_in(const Domain& box) const {
-  for (const auto& b : bordered_)
-    if (b->domain().get() == &box) return b.get();
-  return nullptr;
-}
-
-BorderTraffic Domain::border_traffic() const {
-  BorderTraffic sum;
-  for (const auto& b : bordered_) {
-    sum.exchanges += b->traffic().exchanges;
-    sum.bytes += b->traffic().bytes;
-    sum.copies += b->traffic().copies;
-  }
-  return sum;
+  part_->mail().exchange(
+      parcels, [&](std::size_t n, char* to) { move(in_zone(n, to), box, zones[n].pack); },
+      [&](std::size_t n, char* from) { move(box, in_zone(n, from), zones[n].unpack); });
 }
 
 }  // namespace quarksmith

@@ -2,32 +2,19 @@
 /// A part of a lattice with the sites round it as a domain of its own, on which kernels that know nothing of ranks run.
 #pragma once
 
-#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
-#include "runtime/fields/field.hpp"
-#include "runtime/fields/memory_order.hpp"
+#include "runtime/lattice/stored_order.hpp"
+#include "runtime/ranks/domain.hpp"
 
 namespace quarksmith {
 
-/// Fields in memory, for copies of sites.
-StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes);
-/// The slot of a site.
-inline int slot_of(const MemoryOrder& order, int parity, long long block, int lane) {
-  return static_cast<int>((parity * order.padded() + block) * order.lanes + lane);
-}
-/// One of the groups of a site, such as the link of a direction, which has so many pieces.
-inline StoredSites group_of(StoredSites sites, int group, int pieces) {
-  sites.data += static_cast<std::ptrdiff_t>(group) * pieces * sites.row * sites.piece_bytes;
-  return sites;
-}
-StoredSites stored_sites(const SpinorField& field);
-StoredSites stored_sites(const LinkField& field);
-StoredSites stored_sites(const TermField& field);
 /// Sites one after the other in memory, as pieces of another field, and the bytes that all right-hand sides take.
 StoredSites sites_in_zone(const StoredSites& like, void* memory, int count);
 std::size_t bytes_of_zone(const StoredSites& zone);
@@ -47,10 +34,13 @@ class BorderedPart {
   BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what,
                Subset subset = Subset::full);
 
+  const Domain& part() const { return *part_; }
   /// The box: on the device of the part, without other ranks.
   const DomainPointer& domain() const { return box_; }
   const BorderDepth& depth() const { return depth_; }
   int element_bytes() const { return element_bytes_; }
+  /// Whether a border of that depth is there where one of another depth is, in directions that are split.
+  bool reaches(const BorderDepth& there, const BorderDepth& depth) const;
   /// Whether it has at least that depth.
   bool covers(const BorderDepth& depth) const;
   /// Whether that is its depth.
@@ -81,20 +71,13 @@ class BorderedPart {
   /// Fills the border of a field of the box from the other ranks. Collective.
   void exchange(const StoredSites& box) const;
 
-  /// The colour matrices 1, and in the border beyond an end of the whole lattice 1 times the phase that a fermion takes
-  /// up on the way there, in direction 0 of all links; null if no part of the border lies there or all phases are 1.
-  const LinkField* phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision,
-                          int colours) const;
-
-  /// The copy of links in the box, with what `beyond` asks for in its border. Collective if so. The links keep it, for
-  /// as long as they live and this does; they move into it if they can lie there.
-  const LinkField& read(const LinkField& links, bool beyond) const;
-  /// Memory of links in the box for kernels to write into, with what the links hold if `keep`, and what is done after
-  /// they have.
-  LinkField& write(LinkField& links, bool keep = false) const;
-  void written(LinkField& links) const;
-  /// Field number `n` of the box of the kind of another: kept for the next call.
-  SpinorField& scratch(std::size_t n, const SpinorField& like) const;
+  /// What somebody keeps beside the box for the next call, by its type; made when first asked for.
+  template <class T>
+  T& kept() const {
+    std::shared_ptr<void>& place = kept_[typeid(T)];
+    if (place == nullptr) place = std::make_shared<T>();
+    return *static_cast<T*>(place.get());
+  }
   const BorderTraffic& traffic() const { return traffic_; }
 
  private:
@@ -105,11 +88,7 @@ class BorderedPart {
     Memory unpack;
     int count;
   };
-  BorderedLinks& copy_of(const LinkField& links) const;
   void find_inside(const std::vector<SitePair>& pairs);
-  /// Whether a border of that depth is there where one of another depth is, in directions that are split.
-  bool reaches(const BorderDepth& there, const BorderDepth& depth) const;
-  void move_into(BorderedLinks& copy, const LinkField& links) const;
   void list_sites();
   void list_zones();
   void move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const;
@@ -125,12 +104,7 @@ class BorderedPart {
   Memory put_, cut_;         ///< pairs of all sites of the part
   std::vector<int> blocks_;  ///< CPU: 2 n + parity of the blocks n that hold sites of the part
   std::vector<Zone> zones_;
-  mutable std::vector<std::unique_ptr<SpinorField>> scratch_;
-  struct Phases {
-    std::array<Complex64, directions> boundary;
-    std::unique_ptr<LinkField> links;
-  };
-  mutable std::vector<Phases> phases_;
+  mutable std::map<std::type_index, std::shared_ptr<void>> kept_;
   mutable Memory site_numbers_;
   mutable BorderTraffic traffic_;
 };

@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/bordered.hpp"
 #include "runtime/ranks/halo_policy.hpp"
 #include "runtime/ranks/mail.hpp"
-#include "runtime/fields/order.hpp"
+#include "runtime/lattice/memory_order.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {
@@ -28,18 +27,6 @@ struct Face {
         data(static_cast<std::size_t>(order.words()) * p.word_bytes * rhs),
         norm(p.norm ? order.padded() * lanes * sizeof(float) * rhs : 0) {}
 };
-
-/// Where the links of one direction on a face stand.
-MemoryOrder ghost_order(const LinkField& links, int mu) {
-  const Domain& domain = links.domain();
-  return {domain.device().short_vectors(),
-          link_words(links),
-          1,
-          links.precision().word_bytes,
-          links.depth() * face_blocks(domain.layout(links.lanes()).geometry(), mu),
-          2,
-          links.lanes()};
-}
 
 }  // namespace
 
@@ -61,67 +48,6 @@ void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const st
     visit(block, mu == 0 ? (number * g.extent[1] + x[1]) / 2 : number * half_x + x[0] / 2);
   }
 }
-
-// --- links -----------------------------------------------------------------------------------------------------------
-
-Operand LinkField::ghosts(int mu) const {
-  Operand f;
-  if (!domain_->lattice().split(mu)) return f;
-  if (ghosts_are_old_) exchange_ghosts();
-  f.data = ghosts_[mu].data();
-  f.parity_stride = ghost_order(*this, mu).parity_words();
-  f.lanes = lanes_;
-  return f;
-}
-
-const Memory& Domain::leaving_slots(int lanes, int mu, int depth) const {
-  Memory& slots = leaving_slots_[{lanes, mu, depth}];
-  if (slots.bytes() > 0) return slots;
-  const Geometry& g = layout(lanes).geometry();
-  const auto order = [&](long long blocks) {  // slots do not depend on what a site holds
-    return MemoryOrder(device().short_vectors(), 1, 1, 8, blocks, 2, lanes);
-  };
-  const MemoryOrder here = order(g.half_sites), there = order(static_cast<long long>(depth) * face_blocks(g, mu));
-  std::vector<SitePair> pairs;
-  for (int slice = 0; slice < depth; ++slice)
-    for (const int parity : {0, 1})
-      for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice, [&](int block, int index) {
-        for (int lane = 0; lane < lanes; ++lane)
-          pairs.push_back(
-              {slot_of(there, parity, slice * face_blocks(g, mu) + index, lane), slot_of(here, parity, block, lane)});
-      });
-  slots = Memory(device_, pairs.size() * sizeof(SitePair));
-  device().upload(slots.data(), pairs.data(), slots.bytes());
-  return slots;
-}
-
-/// Faces are gathered where the links are: the rest of the field stays there.
-void LinkField::exchange_ghosts() const {
-  ghosts_are_old_ = false;
-  std::vector<Parcel> faces;
-  for (int mu = 0; mu < directions; ++mu)
-    if (domain_->lattice().split(mu))
-      faces.push_back({mu, 0, static_cast<std::size_t>(ghost_order(*this, mu).words()) * precision_->word_bytes});
-  if (faces.empty()) return;
-  const auto gather = [&](std::size_t n, char* memory) {
-    const int mu = faces[n].mu;
-    const Memory& slots = domain_->leaving_slots(lanes_, mu, depth_);
-    Operand packed;
-    packed.data = memory;
-    const StoredSites to = stored_sites(ghost_order(*this, mu), packed, precision_->word_bytes);
-    domain_->device().move_sites({to, group_of(stored_sites(*this), mu, to.pieces),
-                                  static_cast<const SitePair*>(slots.data()),
-                                  static_cast<int>(slots.bytes() / sizeof(SitePair))});
-  };
-  const auto keep = [&](std::size_t n, const char* memory) {
-    Memory& ghosts = ghosts_[faces[n].mu];
-    if (ghosts.bytes() == 0) ghosts = Memory(domain_->device_pointer(), faces[n].bytes);
-    domain_->device().copy(ghosts.data(), memory, faces[n].bytes);
-  };
-  domain_->mail().exchange(faces, gather, keep);
-}
-
-// --- spinors ---------------------------------------------------------------------------------------------------------
 
 Halos::Halos(const Domain& domain) : domain_(&domain) {
   Communicator& c = domain.communicator();
@@ -276,16 +202,14 @@ void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g, int reac
   }
 }
 
-void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HoppingLinks& links) const {
+void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkGhosts& links) const {
   z.place_zones(*domain_, kernel, a.rhs);
-  for (int mu = 0; mu < directions; ++mu) {
-    z.halo.links[mu] = links.links->ghosts(mu);
-    if (links.long_links != nullptr) z.halo.long_links[mu] = links.long_links->ghosts(mu);
-  }
+  std::ranges::copy(links.near, z.halo.links);
+  std::ranges::copy(links.far, z.halo.long_links);
   a.halo = &z.halo;
 }
 
-void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) {
+void Halos::apply(const Kernel& kernel, Arguments a, const LinkGhosts& links) {
   if (!kernel.ranks)
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
@@ -297,16 +221,10 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) 
   ways_[int(policy)]->apply(*domain_, kernel, a, zones);
 }
 
-void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
+void Halos::apply_part(const Kernel& kernel, Arguments a, const LinkGhosts& links, const HaloWork& work) {
   Zones& zones = zones_of(kernel, a.rhs, policy_for(kernel.precision, a.rhs));
   prepare(zones, kernel, a, links);
   run_part(*domain_, kernel, a, zones, work);
-}
-
-void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links) {
-  domain.require_reach(kernel);
-  if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
-  domain.halos().apply(kernel, arguments, links);
 }
 
 }  // namespace quarksmith

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/fields/field.hpp"
+#include "runtime/ranks/domain.hpp"
 
 namespace quarksmith {
 
@@ -34,12 +35,9 @@ Policy policy_of(const std::string& name);
 
 class HaloPolicy;
 
-/// The links of a hopping kernel: those of hops over one site, and of longer ones if it has any.
-struct HoppingLinks {
-  const LinkField* links;
-  const LinkField* long_links = nullptr;
-  HoppingLinks(const LinkField& one) : links(&one) {}
-  HoppingLinks(const LinkField& one, const LinkField& three) : links(&one), long_links(&three) {}
+/// Links that lead into a part from the parts behind it, by direction: of hops over one site, and of longer ones.
+struct LinkGhosts {
+  std::array<Operand, directions> near, far;
 };
 
 /// The boundaries of a domain whose lattice is split: ghost zones, and the way in which they are filled.
@@ -65,11 +63,12 @@ class Halos {
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
 
-  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those of `links`.
+  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those
+  /// whose ghosts these are.
   /// \throws MissingKernel the kernel has no part for boundaries.
-  void apply(const Kernel& kernel, Arguments arguments, const HoppingLinks& links);
+  void apply(const Kernel& kernel, Arguments arguments, const LinkGhosts& links);
   /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
-  void apply_part(const Kernel& kernel, Arguments arguments, const HoppingLinks& links, const HaloWork& work);
+  void apply_part(const Kernel& kernel, Arguments arguments, const LinkGhosts& links, const HaloWork& work);
 
   /// Bytes that one application sends to other ranks.
   std::uint64_t bytes_of(const Kernel& kernel, int rhs) const;
@@ -80,7 +79,7 @@ class Halos {
   /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
   Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
-  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const HoppingLinks& links) const;
+  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkGhosts& links) const;
 
   const Domain* domain_;
   bool reachable_;  ///< all ranks can store into each other's memory
@@ -96,10 +95,6 @@ class Halos {
   /// By precision, vectors that cross, sites of the longest hop, and whether neighbours store into them.
   std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
 };
-
-/// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.
-/// \throws UsageError the domain is made for shorter hops.
-void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links);
 
 /// Faces of a part on the host: visit(block, number of the block on the face) for all blocks of a parity in the slice.
 void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,

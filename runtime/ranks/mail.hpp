@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/fields/field.hpp"
+#include "runtime/ranks/domain.hpp"
 
 namespace quarksmith {
 

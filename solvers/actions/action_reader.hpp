@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/actions/action_values.hpp"
+#include "runtime/action_values.hpp"
 
 namespace quarksmith {
 

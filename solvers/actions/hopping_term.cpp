@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {

@@ -7,8 +7,8 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "runtime/text.hpp"
-#include "solvers/actions/action_values.hpp"
-#include "solvers/hmc/even_twist.hpp"
+#include "runtime/action_values.hpp"
+#include "solvers/actions/even_twist.hpp"
 #include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {

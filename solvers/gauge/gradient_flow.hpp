@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "runtime/fields/field.hpp"
-#include "solvers/hmc/monomial.hpp"
+#include "solvers/gauge/gauge_action.hpp"
 #include "solvers/links/scratch_fields.hpp"
 
 namespace quarksmith {

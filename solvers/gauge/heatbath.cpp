@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/fields/order.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {
@@ -54,12 +54,12 @@ void HeatbathRun::pass(const Kernel& kernel, LinkField& links, std::uint64_t num
 }
 
 void HeatbathRun::sweep() {
-  if (part_ != nullptr) part_->read(links_, true);
-  LinkField& links = part_ != nullptr ? part_->write(links_, true) : links_;
+  if (part_ != nullptr) links_.read_in(*part_, true);
+  LinkField& links = part_ != nullptr ? links_.write_in(*part_, true) : links_;
   pass(*heatbath_, links, state_.sweeps);
   for (int i = 0; i < state_.overrelax; ++i) pass(*overrelax_, links, state_.sweeps);
   if (part_ != nullptr)
-    part_->written(links_);
+    links_.written_in(*part_);
   else
     links_.changed();
   ++state_.sweeps;

@@ -5,8 +5,8 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "solvers/hmc/even_twist.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/actions/even_twist.hpp"
+#include "solvers/solve/solve.hpp"
 
 namespace quarksmith {
 namespace {

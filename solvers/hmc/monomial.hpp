@@ -2,12 +2,12 @@
 /// Terms of the action of molecular dynamics.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "solvers/gauge/gauge_action.hpp"
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
 
@@ -51,33 +51,14 @@ class Monomial {
   std::string name_;
 };
 
-/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c; then what
-/// is not linear in them.
-struct GaugeLoops {
-  std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
-  /// Of 2x1 loops in these planes: those long in the first direction of the plane, and in the second.
-  std::array<std::array<double, 2>, 6> rectangles{};
-  double chair = 0;
-  /// Of plaquettes in the planes xy, xz, yz and those ahead of them in t: -c/18 Re tr U_p(x) Re tr U_p(x + t).
-  std::array<double, 3> two_plaquettes{};
-  /// Of all plaquettes: -1/9 (c_0 |tr U_p|^2 + c_1 Re (tr U_p)^2).
-  std::array<double, 2> squares{};
-  bool constant = false;  ///< with the constant that makes S of unit links 0
-
-  void all_rectangles(double c) { rectangles.fill({c, c}); }
-  bool has_rectangles() const { return rectangles != decltype(rectangles){}; }
-  bool has_squares() const { return squares != decltype(squares){}; }
-};
-
-/// out += step dP/dtau of these loops, as Monomial::force. \param scratch for what a plane needs.
-void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const ScratchFields& scratch, double step,
-                     LinkField& out);
-
+/// The gauge action.
 class GaugeMonomial final : public Monomial {
  public:
   GaugeMonomial(std::string name, const GaugeLoops& loops) : Monomial(std::move(name)), loops_(loops) {}
-  double action(const EvolvingLinks& links) override;
-  void force(const EvolvingLinks& links, double step, LinkField& out) override;
+  double action(const EvolvingLinks& links) override { return gauge_action(loops_, links.field()); }
+  void force(const EvolvingLinks& links, double step, LinkField& out) override {
+    add_gauge_force(loops_, links.field(), links.scratch(), step, out);
+  }
 
  private:
   GaugeLoops loops_;

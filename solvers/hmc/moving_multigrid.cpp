@@ -7,7 +7,7 @@
 #include "runtime/error.hpp"
 #include "runtime/rehearsal.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/fine_system.hpp"
+#include "solvers/solve/fine_system.hpp"
 #include "solvers/multigrid/noise.hpp"
 
 namespace quarksmith {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "solvers/hmc/even_twist.hpp"
+#include "solvers/actions/even_twist.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 
 namespace quarksmith {

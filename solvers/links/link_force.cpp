@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "runtime/ranks/enclosure.hpp"
+#include "runtime/fields/enclosure.hpp"
 
 namespace quarksmith {
 namespace {

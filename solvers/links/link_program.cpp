@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/enclosure.hpp"
+#include "runtime/fields/enclosure.hpp"
 
 namespace quarksmith {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/fields/expression.hpp"
-#include "solvers/actions/action_values.hpp"
+#include "runtime/action_values.hpp"
 #include "solvers/links/scratch_fields.hpp"
 
 namespace quarksmith {

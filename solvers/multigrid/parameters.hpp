@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fields/lattice.hpp"
+#include "runtime/lattice/lattice.hpp"
 #include "runtime/kernels/coarse_records.hpp"
 #include "solvers/krylov/method.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 
 int main() {

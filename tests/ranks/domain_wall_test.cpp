@@ -4,7 +4,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "solvers/measure/quark_columns.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 

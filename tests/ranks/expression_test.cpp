@@ -4,10 +4,11 @@
 #include <map>
 #include <string>
 
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/fields/box_fields.hpp"
+#include "runtime/fields/order.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/support.hpp"
@@ -280,12 +281,12 @@ TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
     EXPECT_NE(domain->bordered({{1, 1, 1, 1}, true}, 4, "the test")->domain(), part.domain());  // other lanes
     LinkField u = upload(ranks::cut(start, here), domain, find_precision("double"), find_storage("r18"));
     const auto memory = [](const LinkField& f) { return static_cast<const char*>(f.operand().data); };
-    const LinkField& box = part.read(u, true);
+    const LinkField& box = u.read_in(part, true);
     EXPECT_EQ(memory(u) > memory(box) && memory(u) < memory(box) + 8 * box.operand().parity_stride,
               bool(part.inside()));
     const long long copies = domain->border_traffic().copies;
     evaluate("back_to_su3", {u}, {u});
-    const HostGauge whole_box = download(part.read(u, true));
+    const HostGauge whole_box = download(u.read_in(part, true));
     EXPECT_EQ(domain->border_traffic().copies - copies, part.inside() ? 0 : 1);
     for (long long i = 0; i < whole_box.lattice.sites(); ++i) {
       Coordinates x = whole_box.lattice.coordinates(i);
@@ -294,11 +295,11 @@ TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
     }
     EXPECT_EQ(download(u).site, ranks::cut(expected, here).site);  // has left the box
     EXPECT_NE(u.ghosts(3).data != nullptr, !here.split(3));
-    (void)part.read(u, true);
+    (void)u.read_in(part, true);
     EXPECT_EQ(download(u).site, ranks::cut(expected, here).site);
-    (void)part.read(u, true);
+    (void)u.read_in(part, true);
     u.fill(0);
-    const HostGauge nothing = download(part.read(u, true));
+    const HostGauge nothing = download(u.read_in(part, true));
     Coordinates corner = part.offset();  // of the border
     for (int mu = 0; mu < directions; ++mu) corner[mu] -= here.split(mu);
     for (const Complex64& z : nothing.site[nothing.lattice.index(corner)][0]) EXPECT_EQ(z, 0.0);
@@ -317,7 +318,7 @@ TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
       const LinkField u = upload(ranks::cut(whole, here), domain, find_precision("double"), find_storage("r18"));
       SCOPED_TRACE(ranks::text(grid) + " depth " + std::to_string(depth));
       const BorderedPart part(*domain, {{depth, depth, depth, depth}, true}, 8, "the test");
-      const HostGauge box = download(part.read(u, true));
+      const HostGauge box = download(u.read_in(part, true));
       for (long long i = 0; i < box.lattice.sites(); ++i) {
         Coordinates x = box.lattice.coordinates(i);
         if (!to_global(part, here, x)) continue;
@@ -360,7 +361,7 @@ TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
       SpinorField back = f.like();
       back.fill(0);
       const BorderedPart part(*domain, {{1, 2, 1, 2}, true}, find_precision(precision).element_bytes, "the test");
-      const SpinorField& box = part.scratch(0, f);
+      const SpinorField& box = scratch_in(part, 0, f);
       part.put(stored_sites(f), stored_sites(box));
       part.exchange(stored_sites(box));
       part.cut(stored_sites(box), stored_sites(back));

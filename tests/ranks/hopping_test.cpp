@@ -8,7 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/site_random.hpp"
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/site_terms.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "runtime/ranks/halo.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "runtime/fields/hopping.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 #include "tests/far_hops.hpp"
 #include "tests/multigrid_levels.hpp"

@@ -7,8 +7,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "runtime/ranks/halo.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "runtime/fields/hopping.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/dense.hpp"
 #include "tests/ranks/support.hpp"

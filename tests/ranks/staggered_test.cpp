@@ -3,9 +3,9 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "solvers/krylov/solve.hpp"
+#include "solvers/solve/solve.hpp"
 #include "solvers/measure/source.hpp"
-#include "solvers/actions/mass_solver.hpp"
+#include "solvers/solve/mass_solver.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "tests/ranks/support.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/fields/field.hpp"
-#include "runtime/ranks/partition.hpp"
+#include "runtime/lattice/partition.hpp"
 
 namespace ranks {
 

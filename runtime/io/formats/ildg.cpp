@@ -6,7 +6,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/formats.hpp"
 #include "runtime/io/lime_links.hpp"
-#include "runtime/io/sha256.hpp"
+#include "runtime/sha256.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {

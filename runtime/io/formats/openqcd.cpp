@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/fields/face.hpp"
+#include "runtime/lattice/face.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "runtime/io/formats.hpp"
 

@@ -13,7 +13,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 #include "runtime/hop_times.hpp"
 #include "runtime/kernels/site_draws.hpp"
 #include "runtime/roofs.hpp"

@@ -206,7 +206,7 @@ QUARKSMITH_INLINE double arc_cosine(double x) { return __builtin_acos(x); }
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 /// Where a site lies in the blocks of a field: the block, and when single lanes are addressed (W = 1) the first of its
-/// lanes, and how far the lane of its next copy is (runtime/fields/geometry.hpp).
+/// lanes, and how far the lane of its next copy is (runtime/lattice/geometry.hpp).
 struct Place {
   int block = 0;
   int lane = 0;

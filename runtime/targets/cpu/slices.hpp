@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/fields/lattice.hpp"
+#include "runtime/lattice/lattice.hpp"
 #include "runtime/kernels/stored_sites.hpp"
 
 namespace quarksmith::cpu {

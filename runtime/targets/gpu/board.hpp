@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/device.hpp"
-#include "runtime/targets/target.hpp"
+#include "runtime/target.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 

@@ -10,7 +10,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
-#include "runtime/fields/exact_sum.hpp"
+#include "runtime/lattice/exact_sum.hpp"
 #include "runtime/kernels/slabs.hpp"
 #include "runtime/roofs.hpp"
 #include "runtime/targets/gpu/board.hpp"

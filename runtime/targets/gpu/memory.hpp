@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/targets/gpu/board.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {

@@ -1,5 +1,5 @@
 // BiCGstab; where it breaks down or stagnates CG on the normal equations from its best iterate; multigrid where that
-// pays (solvers/krylov/automatic.hpp).
+// pays (solvers/solve/automatic.hpp).
 #include "solvers/krylov/method.hpp"
 
 namespace quarksmith::methods {

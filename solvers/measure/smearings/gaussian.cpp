@@ -1,5 +1,5 @@
 // Gaussian smearing, by hopping kernels.
-#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/hopping.hpp"
 #include "solvers/measure/smearing.hpp"
 
 namespace quarksmith::smearings {

@@ -1,0 +1,228 @@
+// Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (runtime/io/parallel_mpi.cpp).
+#define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/clock.hpp"
+#include "runtime/communicator_mpi.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+void check(int status, const char* what) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw Error(fmt::format("MPI: {}: {}", what, std::string(text, length)));
+}
+
+/// Bytes as a count of MPI, which is an int.
+int count_of(std::size_t bytes) {
+  if (bytes > 0x7fffffff) throw Error(fmt::format("MPI: a message of {} bytes; the limit is 2^31 - 1", bytes));
+  return static_cast<int>(bytes);
+}
+
+/// Cuts a message into pieces that MPI can count; those of one pair of ranks and tag arrive in their order.
+template <class Visit>
+void for_each_piece(const Message& m, const Visit& visit) {
+  constexpr std::size_t most = std::size_t(1) << 30;
+  for (std::size_t at = 0; at == 0 || at < m.bytes; at += most)
+    visit(static_cast<char*>(m.data) + at, count_of(std::min(most, m.bytes - at)));
+}
+
+class Window final : public SharedMemory {
+ public:
+  Window(Communicator& ranks, MPI_Comm host, std::size_t bytes) : ranks_(ranks) {
+    ranks.free_dropped();
+    void* mine = nullptr;
+    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, host, &mine, &window_), what);
+    std::fill_n(static_cast<char*>(mine), bytes, 0);
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), what);
+    MPI_Barrier(host);
+    number_ = ranks.keep([window = window_]() mutable {
+      MPI_Win_unlock_all(window);
+      MPI_Win_free(&window);
+    });
+  }
+  ~Window() override { ranks_.drop(number_); }
+  void* part(int host_rank) const override {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    void* data = nullptr;
+    check(MPI_Win_shared_query(window_, host_rank, &bytes, &unit, &data), what);
+    return data;
+  }
+
+ private:
+  static constexpr const char* what = "shared memory of a host";
+
+  Communicator& ranks_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  long long number_;
+};
+
+/// Ranks of a communicator of MPI: they talk by copies of it. These are kept until MPI ends, since freeing them would
+/// take all ranks at a time.
+class Ranks final : public Communicator {
+ public:
+  explicit Ranks(MPI_Comm of) {
+    check(MPI_Comm_dup(of, &ranks_), "start");
+    check(MPI_Comm_dup(of, &control_), "start");
+    for (const MPI_Comm c : {ranks_, control_}) MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(ranks_, &rank_);
+    MPI_Comm_size(ranks_, &size_);
+    check(MPI_Comm_split_type(ranks_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_), "ranks of a host");
+    int on_host = 0;
+    MPI_Comm_rank(host_, &host_rank_);
+    MPI_Comm_size(host_, &on_host);
+    host_ranks_.resize(static_cast<std::size_t>(on_host));
+    MPI_Allgather(&rank_, 1, MPI_INT, host_ranks_.data(), 1, MPI_INT, host_);
+  }
+  MPI_Comm handle() const { return ranks_; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int host_rank() const override { return host_rank_; }
+  const std::vector<int>& host_ranks() const override { return host_ranks_; }
+  void barrier() override { check(MPI_Barrier(ranks_), "barrier"); }
+  bool meet(double seconds) override {
+    MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be
+    check(MPI_Ibarrier(control_, &met), "meeting of ranks");
+    const double end = now() + seconds;
+    for (int done = 0; now() < end;) {
+      check(MPI_Test(&met, &done, MPI_STATUS_IGNORE), "meeting of ranks");
+      if (done) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  void all_gather(const void* mine, std::size_t bytes, void* all) override {
+    check(MPI_Allgather(mine, count_of(bytes), MPI_BYTE, all, count_of(bytes), MPI_BYTE, ranks_), "all-gather");
+  }
+  void broadcast(void* data, std::size_t bytes, int root) override {
+    check(MPI_Bcast(data, count_of(bytes), MPI_BYTE, root, ranks_), "broadcast");
+  }
+  void start(std::span<const Message> sends, std::span<const Message> receives) override {
+    for (const Message& m : receives)
+      for_each_piece(m, [&](void* data, int bytes) {
+        check(MPI_Irecv(data, bytes, MPI_BYTE, m.rank, m.tag, ranks_, &requests_.emplace_back()), "receive");
+      });
+    for (const Message& m : sends)
+      for_each_piece(m, [&](void* data, int bytes) {
+        check(MPI_Isend(data, bytes, MPI_BYTE, m.rank, m.tag, ranks_, &requests_.emplace_back()), "send");
+      });
+  }
+  void finish() override {
+    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "exchange");
+    requests_.clear();
+  }
+  std::unique_ptr<SharedMemory> shared_memory(std::size_t bytes) override {
+    return std::make_unique<Window>(*this, host_, bytes);
+  }
+
+ private:
+  int rank_ = 0, size_ = 1, host_rank_ = 0;
+  MPI_Comm ranks_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
+  std::vector<int> host_ranks_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Whether a launcher started this process, alone or among others.
+bool launched() {
+  for (const char* name : launcher_variables)
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+bool running() {
+  int begun = 0, done = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&done);
+  return begun && !done;
+}
+
+/// Starts MPI, unless the program has done so, which then ends it as well.
+void start_mpi() {
+  if (running()) return;
+  int level = 0;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "start");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  std::atexit([] {
+    if (running()) MPI_Finalize();
+  });
+}
+
+/// One for each group of ranks, kept until the process ends.
+std::shared_ptr<Communicator> ranks_of(MPI_Comm of) {
+  int size = 1;
+  check(MPI_Comm_size(of, &size), "start");
+  if (size == 1) return Communicator::self();
+  static std::vector<std::shared_ptr<Ranks>> all;
+  for (const auto& r : all) {
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(of, r->handle(), &same);
+    if (same == MPI_CONGRUENT) return r;
+  }
+  return all.emplace_back(std::make_shared<Ranks>(of));
+}
+
+/// What `world` gives; null: not known yet.
+std::shared_ptr<Communicator>& present() {
+  static std::shared_ptr<Communicator> ranks;
+  return ranks;
+}
+
+}  // namespace
+
+MPI_Comm handle_of(const Communicator& ranks) {
+  const auto* of_mpi = dynamic_cast<const Ranks*>(&ranks);
+  return of_mpi != nullptr ? of_mpi->handle() : MPI_COMM_SELF;
+}
+
+std::shared_ptr<Communicator> Communicator::world() {
+  if (present() != nullptr) return present();
+  if (!launched()) return self();  // the start of MPI takes a good part of a second
+  start_mpi();
+  return present() = ranks_of(MPI_COMM_WORLD);
+}
+
+void Communicator::use(int number) {
+  if (!running()) throw UsageError("MPI does not run: a communicator is for ranks that have started it");
+  const MPI_Comm given = MPI_Comm_f2c(static_cast<MPI_Fint>(number));
+  int between_groups = 0;
+  if (given == MPI_COMM_NULL || MPI_Comm_test_inter(given, &between_groups) != MPI_SUCCESS)
+    throw UsageError(fmt::format("communicator {}: there is none of that number", number));
+  if (between_groups)
+    throw UsageError("a communicator between two groups has no lattice; merge them (MPI_Intercomm_merge)");
+  present() = ranks_of(given);
+}
+
+void Communicator::use_self() { present() = self(); }
+
+void Communicator::use_all() { present() = nullptr; }  // found anew
+
+std::string Communicator::library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "unknown";  // needs no MPI_Init
+  const std::string all(text, length);
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+void Communicator::abort(int status) {
+  int size = 1;
+  if (!running()) return;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,122 @@
+/// \file
+/// The lattice: extents, numbering of sites, lanes.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <string>
+
+#include "runtime/kernels/arguments.hpp"
+
+namespace quarksmith {
+
+/// (x + y + z + t) mod 2
+enum class Parity : int { even = 0, odd = 1 };
+
+/// The other parity.
+constexpr Parity opposite(Parity p) { return p == Parity::even ? Parity::odd : Parity::even; }
+
+/// Which sites a field holds.
+enum class Subset { even, odd, full };
+
+/// Number of parities that a subset holds.
+constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
+/// Whether a subset holds the sites of a parity.
+inline bool holds(Subset subset, Parity parity) { return subset == Subset::full || int(subset) == int(parity); }
+
+/// Coordinates or extents, order x, y, z, t.
+using Coordinates = std::array<int, directions>;
+
+/// A box of sites with even extents: a whole periodic lattice, or the part of it that one rank of a grid of processes
+/// holds. Lexicographic site numbers run x fastest, t slowest. Extents, coordinates and numbers are those of the part
+/// where `global` is not in the name.
+class Lattice {
+ public:
+  /// A whole lattice.
+  /// \throws WrongLattice an extent is odd, smaller than 2, or the volume exceeds 2^31 - 1 sites.
+  explicit Lattice(const Coordinates& extent);
+  /// The part at `position` of a grid of parts. Parts have even extents: the parity of a site is the same in part and
+  /// whole, and even-odd kernels need as many even sites as odd ones.
+  /// \throws WrongLattice the grid does not divide the lattice into parts of even extents.
+  Lattice(const Coordinates& global_extent, const Coordinates& grid, const Coordinates& position);
+
+  const Coordinates& extent() const { return extent_; }
+  int extent(int mu) const { return extent_[mu]; }
+  /// Number of sites.
+  long long sites() const { return 2ll * half_sites_; }
+  /// Number of sites of one parity.
+  int half_sites() const { return half_sites_; }
+  /// Sites of one time slice.
+  int space_sites() const { return extent_[0] * extent_[1] * extent_[2]; }
+
+  /// Lexicographic number of a site; coordinates within the extents.
+  long long index(const Coordinates& x) const {
+    return ((static_cast<long long>(x[3]) * extent_[2] + x[2]) * extent_[1] + x[1]) * extent_[0] + x[0];
+  }
+  /// Coordinates of a lexicographic number.
+  Coordinates coordinates(long long index) const;
+  /// Lexicographic number of the site one step (+1 or -1) away along mu.
+  long long neighbour(long long index, int mu, int step) const;
+  /// Parity of a site.
+  static Parity parity(const Coordinates& x) { return Parity((x[0] + x[1] + x[2] + x[3]) & 1); }
+
+  /// The lattice of which this is a part; itself if it is whole.
+  const Coordinates& global_extent() const { return global_; }
+  int global_extent(int mu) const { return global_[mu]; }
+  long long global_sites() const { return sites() * parts(); }
+  /// Parts along each direction, and how many there are.
+  const Coordinates& grid() const { return grid_; }
+  int parts() const { return grid_[0] * grid_[1] * grid_[2] * grid_[3]; }
+  /// True if sites across the boundary in direction mu belong to another part.
+  bool split(int mu) const { return grid_[mu] > 1; }
+  /// Global coordinates of the first site of this part.
+  int origin(int mu) const { return origin_[mu]; }
+  /// Number of the part in the grid, x fastest: the rank that holds it.
+  int part() const { return part_at(0, 0); }
+  /// Number of the part `step` further along mu, round the lattice.
+  int part_at(int mu, int step) const;
+  /// Coordinates in the global lattice, and lexicographic number there, of a site of this part.
+  Coordinates global_coordinates(long long index) const;
+  long long global_index(long long index) const;
+  /// Coordinates within this part of a site of the global lattice; false if another part holds it.
+  bool find(const Coordinates& global, Coordinates& here) const;
+
+  /// E.g. `8x8x8x16`: of this part.
+  std::string text() const;
+  /// The same of the global lattice.
+  std::string global_text() const;
+
+  friend bool operator==(const Lattice&, const Lattice&) = default;
+
+ private:
+  Coordinates extent_, global_, grid_{1, 1, 1, 1}, origin_{};
+  int half_sites_;
+};
+
+/// The lanes of a CPU block: each covers a box whose extents are the lattice's, halved once for every lane bit. Where
+/// boxes of even extents, which hops of `reach` sites leave over one boundary at most, are fewer than lanes, several
+/// lanes cover the same box and hold the same. The halvings for 2^k lanes are the first k of those for more lanes.
+class LaneLayout {
+ public:
+  /// \param lanes a power of two; 1 means no lanes.
+  /// \throws UsageError lanes is no power of two up to max_lanes.
+  LaneLayout(const Lattice& lattice, int lanes, int reach = 1);
+  LaneLayout(const LaneLayout&) = delete;
+  LaneLayout& operator=(const LaneLayout&) = delete;
+
+  /// What kernels need; valid as long as this object.
+  const Geometry& geometry() const { return geometry_; }
+  /// Boxes that lanes cover: lanes l, l + boxes(), ... hold the same sites.
+  int boxes() const;
+  /// Block and first lane in which a site is stored; the block is numbered among those of the site's parity.
+  struct Position {
+    int block, lane;
+  };
+  Position position(const Coordinates& x) const;
+
+ private:
+  Geometry geometry_{};
+  LaneTables tables_{};
+};
+
+}  // namespace quarksmith

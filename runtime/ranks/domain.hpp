@@ -1,0 +1,105 @@
+/// \file
+/// Lattices on devices: what the fields of one have in common.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "runtime/communicator.hpp"
+#include "runtime/device.hpp"
+#include "runtime/lattice/lattice.hpp"
+
+namespace quarksmith {
+
+class BorderedPart;
+class Halos;
+class Mail;
+class RankSums;
+
+/// Sites beyond a part that kernels read, along each direction and both ways alike.
+struct BorderDepth {
+  Coordinates sites{};
+  bool corners = false;  ///< some of them are reached by steps along several directions
+  friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
+};
+
+/// Fields whose borders were filled from other ranks, bytes that this rank sent for that, and copies of whole fields
+/// from a part into the memory that has a border, and back.
+struct BorderTraffic {
+  long long exchanges = 0, bytes = 0, copies = 0;
+};
+
+/// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
+class Domain {
+ public:
+  /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
+  /// \param reach sites of the longest hop of kernels on it, 1 or 3.
+  /// \throws WrongLattice the lattice, or this part of it, is shorter than a hop.
+  Domain(const Lattice& lattice, std::shared_ptr<Device> device,
+         std::shared_ptr<Communicator> communicator = Communicator::self(), int reach = 1);
+  ~Domain();
+
+  const Lattice& lattice() const { return lattice_; }
+  Communicator& communicator() const { return *communicator_; }
+  const std::shared_ptr<Communicator>& communicator_pointer() const { return communicator_; }
+  /// The boundaries of this part, made when first asked for: by all ranks together.
+  /// \throws UsageError the lattice is not split.
+  Halos& halos() const;
+  /// What takes links and fields at the boundaries to the neighbours, made like `halos`.
+  Mail& mail() const;
+  /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
+  /// that depth stay within the part. It may be deeper than asked for.
+  /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
+  /// \param shared give the deepest there is, which holds copies of links already, not one of that depth alone.
+  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
+                               bool shared = true) const;
+  /// The one of these whose box that is; null if none is.
+  const BorderedPart* bordered_in(const Domain& box) const;
+  /// A box of these extents with the part at that place in it, for such numbers, so that parts share copies of links;
+  /// null if none is.
+  std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset,
+                                         int element_bytes) const;
+  /// What the borders of its fields have cost so far.
+  BorderTraffic border_traffic() const;
+  /// How sums extend over the ranks; made like `halos`. Null for one rank.
+  const RankSums* rank_sums() const;
+  Device& device() const { return *device_; }
+  const std::shared_ptr<Device>& device_pointer() const { return device_; }
+  /// Whether fields of the two are stored alike, so that they can be copied into each other.
+  friend bool alike(const Domain& a, const Domain& b) {
+    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
+  }
+  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
+  /// it.
+  int lanes(int element_bytes) const;
+  /// Sites of the longest hop.
+  int reach() const { return reach_; }
+  /// \throws UsageError hops of the kernel are longer.
+  void require_reach(const Kernel& kernel) const;
+  /// Lanes and numbering for fields stored with so many lanes.
+  const LaneLayout& layout(int lanes) const;
+  /// Slots (SitePair) of the last `depth` slices along mu in a link field of so many lanes, and of what the next part
+  /// gets of them; made once.
+  const Memory& leaving_slots(int lanes, int mu, int depth) const;
+  /// The number in the whole lattice of the site of each slot of a full field (SiteDraws::numbers); made once.
+  const Memory& site_numbers(int lanes) const;
+
+ private:
+  Lattice lattice_;
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<Communicator> communicator_;
+  int reach_;
+  mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
+  mutable std::unique_ptr<Halos> halos_;
+  mutable std::unique_ptr<Mail> mail_;
+  mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
+  mutable std::unique_ptr<RankSums> rank_sums_;
+  mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
+  mutable std::map<int, Memory> site_numbers_;                  // by lanes
+};
+using DomainPointer = std::shared_ptr<const Domain>;
+
+}  // namespace quarksmith

@@ -1,0 +1,38 @@
+/// \file
+/// Quarks of many masses from one Krylov space.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "solvers/krylov/multishift.hpp"
+#include "solvers/solve/solve.hpp"
+#include "solvers/actions/action.hpp"
+
+namespace quarksmith {
+
+/// Solves (t_k + h D) x_k = b for numbers t_k of several masses and D^+ = -D, as of staggered quarks. With M M^+ = t^2
+/// - h^2 D^2, which does not mix parities, x_k = (t_k - h D) y_k and (t_k^2 - h^2 D^2) y_k = b on each parity that b is
+/// not zero on: systems that differ by multiples of 1 (solvers/krylov/multishift.hpp). The residual of y_k is that of
+/// x_k.
+class MassSolver {
+ public:
+  /// \param action whose mass is of no meaning.
+  /// \param settings `precision` is double or double-...; method and reduction are of no meaning.
+  /// \throws UsageError another action, impossible settings, a mass out of its range, or missing kernels.
+  MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge, const DomainPointer& domain,
+             const SolveSettings& settings);
+  ~MassSolver();
+
+  /// \param x double, all sites, one right-hand side for each mass in their order; overwritten.
+  /// \param b double, all sites, one right-hand side.
+  std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b) const;
+  /// See Solver::link_deviation.
+  const LinkDeviation& link_deviation() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,59 @@
+/// \file
+/// Solves for a set of right-hand sides at once, to the true residual of the full system.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "solvers/solve/system_solver.hpp"
+
+namespace quarksmith {
+
+/// From right-hand sides on all sites in double to the system that is iterated on and back, until each true residual is
+/// what was asked for, or a method can do no more.
+class SetSolver {
+ public:
+  /// \param gauge in which it works.
+  /// \throws UsageError impossible settings or missing kernels; Error too little memory.
+  SetSolver(const Action& action, const WorkingGauge& gauge, const DomainPointer& domain,
+            const SolveSettings& settings);
+  SetSolver(const SetSolver&) = delete;
+  SetSolver& operator=(const SetSolver&) = delete;
+
+  /// What a solver and its solves ask kernels for, on few sites.
+  static void rehearse(const Action& action, const SolveSettings& settings, const Domain& domain, int colours);
+
+  SolveSettings& settings() { return course_.settings; }
+  const SolveCourse& course() const { return course_; }
+  /// From now on with this method; work space is made anew.
+  void use(Method method, bool falls_back);
+  /// A precision that was raised stays.
+  void learn_precision() { learns_ = true; }
+
+  OperatorLevels& levels() { return levels_; }
+  SystemSolver& system() { return system_; }
+  /// Makes work space for so many right-hand sides.
+  void prepare(int rhs);
+  std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
+
+ private:
+  void rehearse() const;
+  void check_deflation(const WorkingGauge& gauge);
+  void reserve(int rhs);
+  void reduce(ReducedSystem& system, const SpinorField& full_b, const std::vector<double>& b_norm);
+  bool tighten(std::span<SystemColumn> columns, const std::vector<double>& residuals) const;
+  std::vector<SolveReport> reports_of(std::span<const SystemColumn> columns, const std::vector<double>& residuals,
+                                      double elapsed) const;
+  std::string precision_text(const PrecisionInfo& inner) const;
+  void learn(std::span<const SystemColumn> columns);
+
+  SolveCourse course_;
+  OperatorLevels levels_;
+  SystemSolver system_;
+  bool learns_ = false;
+  int capacity_ = 0;  ///< right-hand sides for which there is work space
+  std::optional<SpinorField> reduced_x_, reduced_b_, outer_x_, outer_b_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,98 @@
+/// \file
+/// Krylov methods on the system that a solve iterates on, and what is done where they fail.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "solvers/krylov/batch.hpp"
+#include "solvers/krylov/improver.hpp"
+#include "solvers/multigrid/multigrid.hpp"
+#include "solvers/solve/operator_levels.hpp"
+
+namespace quarksmith {
+
+/// Choices as they stand: some change as solves go on.
+struct SolveCourse {
+  SolveSettings settings;  ///< with the method that is tried first
+  bool falls_back;         ///< to CG on the normal equations
+};
+
+/// One right-hand side of a system, and what became of it.
+struct SystemColumn {
+  double tolerance;  ///< of the reduced residual
+  double scale = 1;  ///< relative residual of the full system over that of the reduced one
+  Method method;     ///< that works on it
+  SolverResult result = {};
+  double flops = 0, bytes_sent = 0;
+  const PrecisionInfo* raised = nullptr;  ///< of iterations, where it was
+};
+
+/// Right-hand sides first, first + 1, ... of the system that is iterated on: on even sites, or on all.
+struct ReducedSystem {
+  SpinorField x, b;
+  std::span<SystemColumn> columns;
+  int first = 0;
+  ReducedSystem part(int from, int count) const {
+    return {x.columns(from, count), b.columns(from, count), columns.subspan(from, count), first + from};
+  }
+};
+
+/// Iterates on a system in the precisions of a solve with the method of a course. What it gives up goes on with CG on
+/// the normal equations, if the course says so, then in higher precisions.
+class SystemSolver {
+ public:
+  /// \param levels,course outlive this.
+  SystemSolver(OperatorLevels& levels, const SolveCourse& course) : levels_(levels), course_(course) {}
+
+  /// Makes work space for so many right-hand sides in place of what there is.
+  void reserve(int rhs);
+  /// The operator in the precision of residuals.
+  const SystemOperator& high() const { return *high_; }
+  /// Whether the operator that is iterated with is, and positive.
+  bool is_hermitian() const { return high_->even_odd() != nullptr && high_->even_odd()->hermitian(); }
+  /// Iterates with each right-hand side's own method, and answers what goes wrong. \param attempt so many came before.
+  void solve(ReducedSystem& system, int attempt);
+  /// Leaves what earlier right-hand sides have found.
+  void forget() {
+    if (improver_) improver_->forget();
+  }
+  /// Multigrid once it is set up; null: there is none.
+  Multigrid* multigrid() const { return multigrid_.get(); }
+  void drop_multigrid() {
+    batch_.reset();
+    multigrid_.reset();
+  }
+  /// Seconds of all iterations so far, and of them those in which the host was busy.
+  double seconds() const { return seconds_; }
+  double host_seconds() const { return host_seconds_; }
+
+ private:
+  using Chosen = std::function<bool(const SystemColumn&)>;
+
+  const SolveSettings& settings() const { return course_.settings; }
+  const Precisions& precision() const { return levels_.precision; }
+  /// With multigrid as the preconditioner, once it is set up.
+  MethodParameters parameters() const;
+  void make_multigrid(int rhs);
+  KrylovBatch& batch(Method method);
+  void iterate(ReducedSystem system, KrylovBatch& krylov, const LinearOperator& low_a);
+  void iterate_chosen(ReducedSystem& system, const Chosen& chosen, KrylovBatch& krylov, const LinearOperator& low_a);
+  bool failed(const SystemColumn& column) const;
+  void fall_back(ReducedSystem& system);
+  void raise_precision(ReducedSystem& system);
+
+  OperatorLevels& levels_;
+  const SolveCourse& course_;
+  std::unique_ptr<DiracOperator> part_alone_;  ///< of a Schwarz preconditioner
+  std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
+  std::unique_ptr<Multigrid> multigrid_;
+  int capacity_ = 0;                    ///< right-hand sides for which there is work space
+  std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
+  Method batch_method_ = Method::automatic;
+  std::unique_ptr<Improver> improver_;  ///< runs before the batch, with methods that have one
+  double seconds_ = 0, host_seconds_ = 0;
+};
+
+}  // namespace quarksmith
