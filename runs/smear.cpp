@@ -71,7 +71,7 @@ Outcome run(SmearDescription& o, Session& session) {
                   {"time_plaquette", after.time_plaquette},
                   {"link_trace", after.link_trace},
                   {"seconds", seconds}});
-  return {.gauge = smeared};
+  return {.gauge = smeared, .quark = {}, .vectors = {}};
 }
 
 }  // namespace

@@ -388,7 +388,9 @@ Outcome run(SolveBenchDescription& o, Session& session) {
   const NearNullDescription& near_null = o.solve.near_null;
   session.claim({{"csv", o.csv}, {"history", o.history}, {"mg_save", near_null.save, true}},
                 {{"gauge", o.action.gauge}, {"mg_load", near_null.load}});
-  return {.status = Bench(o, session)()};
+  Outcome left;
+  left.status = Bench(o, session)();
+  return left;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ struct Scratch {
   std::vector<std::unique_ptr<SpinorField>> fields;
 };
 
-struct Phases {
+struct KeptPhases {
   struct Of {
     std::array<Complex64, directions> boundary;
     std::unique_ptr<LinkField> links;
@@ -42,8 +42,8 @@ const LinkField* border_phases(const BorderedPart& part, const std::array<Comple
     any = any || (here.split(mu) && part.depth().sites[mu] > 0 && boundary[mu] != 1.0 &&
                   (here.origin(mu) == 0 || here.origin(mu) + here.extent(mu) == here.global_extent(mu)));
   if (!any) return nullptr;
-  auto& known = part.kept<Phases>().all;
-  for (const Phases::Of& p : known)
+  auto& known = part.kept<KeptPhases>().all;
+  for (const KeptPhases::Of& p : known)
     if (p.boundary == boundary && &p.links->precision() == &precision && p.links->colours() == colours)
       return p.links.get();
   LinkField links(part.domain(), find_precision("double"), full_storage(colours));

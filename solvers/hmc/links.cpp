@@ -9,7 +9,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr double rounding = 1e-12;
+constexpr double link_rounding = 1e-12;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void EvolvingLinks::set(const HostGauge& links) {
   const Unitarity deviation = require_su3(links, "molecular dynamics", domain_->communicator());
   replace(std::make_shared<const LinkField>(
       upload(links, domain_, find_precision("double"), full_storage(links.colours()))));
-  if (std::max(deviation.unitary, deviation.determinant) > rounding) reunitarise();
+  if (std::max(deviation.unitary, deviation.determinant) > link_rounding) reunitarise();
 }
 
 LinkField zero_momenta(const DomainPointer& domain, int colours) {
