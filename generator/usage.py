@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(parser=self)
 
     def add_argument(self, *names: Any, **settings: Any) -> argparse.Action:
-        """argparse's add_argument, which also remembers the option."""
+        """Argparse's add_argument, which also remembers the option."""
         self.words += [n for n in names if n.startswith("-")]
         return super().add_argument(*names, **settings)
 

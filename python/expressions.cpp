@@ -142,8 +142,7 @@ auto calling(Result result) {
 std::tuple<double, double, std::string, std::string> timed(const Call& call) {
   constexpr double budget = 0.2;
   runs::Session().require_one_rank("bench");
-  const double seconds = runs::time_of(
-      call.device(), [&](int) { call(); }, budget);
+  const double seconds = runs::time_of(call.device(), [&](int) { call(); }, budget);
   const auto bounds = runs::bounds_of(call.domain()->device_pointer(), budget);
   return {seconds, double(call.domain()->lattice().sites()) * call.rhs(), bounds.json().dump(), bounds.text()};
 }

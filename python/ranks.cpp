@@ -60,8 +60,7 @@ void bind_ranks(nb::module_& m) {
         "Calls are of the ranks of a communicator, by its number in Fortran.");
   m.def("use_self", choosing(&Communicator::use_self), "Calls are of this process alone.");
   m.def("use_all", choosing(&Communicator::use_all), "Calls are of all ranks that were started.");
-  m.def(
-      "joined", [] { return joined; }, "How many ranks calls are of so far; 1 before the first call.");
+  m.def("joined", [] { return joined; }, "How many ranks calls are of so far; 1 before the first call.");
   m.def(
       "launched",
       [] { return std::ranges::any_of(launcher_variables, [](const char* v) { return std::getenv(v) != nullptr; }); },

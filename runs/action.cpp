@@ -212,6 +212,12 @@ void ActionDescription::check() {
   reader().values();
   if (!boundary.empty()) boundary_phases(boundary, wording);
   flavours_of(flavours, wording);
+  const ActionInfo& a = info();
+  if (a.flavours > 1 || !given("flavours")) return;
+  std::vector<std::string> makers;
+  for (const auto& [extension, p] : extensions(a))
+    if (extension->flavours > 1) makers.push_back(called(p->name));
+  refuse_given({"flavours"}, fmt::format("belongs to two flavours, which {} makes", fmt::join(makers, " or ")));
 }
 
 std::string default_solver(const ActionInfo& a) { return a.anti_hermitian || !a.chain.empty() ? "cg" : "auto"; }

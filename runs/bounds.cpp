@@ -53,8 +53,7 @@ double copy_bandwidth(const std::shared_ptr<Device>& device, double budget) {
         quick ? 0.1 : 1.0);
     return 2.0 * bytes / seconds;
   }
-  const double seconds = time_of(
-      *device, [&](int) { device->copy(to.data(), from.data(), bytes); }, 0.5);
+  const double seconds = time_of(*device, [&](int) { device->copy(to.data(), from.data(), bytes); }, 0.5);
   return 2.0 * bytes / seconds;
 }
 
@@ -63,9 +62,7 @@ double cached_bandwidth(const std::shared_ptr<Device>& device, std::size_t cache
   const std::size_t bytes = std::max<std::size_t>(cache_bytes / 8, 1024);
   Memory from(device, bytes), to(device, bytes);
   device->fill(from.data(), 1, bytes);
-  return 2.0 * bytes /
-         time_of(
-             *device, [&](int) { device->copy(to.data(), from.data(), bytes); }, 0.1);
+  return 2.0 * bytes / time_of(*device, [&](int) { device->copy(to.data(), from.data(), bytes); }, 0.1);
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ Outcome run_records(InfoDescription& o, Session& session) {
 }
 
 Outcome run(InfoDescription& o, Session& session) {
+  session.claim({}, {{"FILE", o.file}});
   if (is_record_file(o.file)) return run_records(o, session);
   if (is_hdf5(o.file)) return run_propagator(o, session);
   std::optional<Lattice> lattice;

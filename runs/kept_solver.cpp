@@ -34,7 +34,7 @@ void InversionDescription::list(Members& members) {
   deflate.list(members);
   auto add = members.of(*this);
   add("batch", batch, "right-hand sides solved together (default: as many as the GPU's memory holds; on the CPU 1)")
-      .range(1, std::numeric_limits<int>::max())
+      .range(1, std::numeric_limits<double>::infinity())
       .open();
 }
 
@@ -99,8 +99,7 @@ std::vector<SolveReport> KeptSolver::solve(const QuarkNumbers& x, const SpinorFi
     SpinorField to = x.field.columns(first, count);
     for (SolveReport& r : some({to, x.basis}, b.columns(first, count), basis)) reports.push_back(std::move(r));
   }
-  tell_events(
-      reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
+  tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
   return reports;
 }
 

@@ -263,8 +263,7 @@ class PropagatorRun {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
     reports_.insert(reports_.end(), reports.begin(), reports.end());
-    tell_events(
-        reports, [&](int i) { return title(columns[i]); }, session_);
+    tell_events(reports, [&](int i) { return title(columns[i]); }, session_);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];

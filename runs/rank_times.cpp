@@ -48,11 +48,9 @@ AllReduceTime time_all_reduce(const DomainPointer& domain, double budget) {
   a.scalar_stride = 64;
   for (int n = 0; n < most_slots; ++n) a.slot[n] = static_cast<unsigned char>(2 + n);
   const bool recorded = device.asynchronous() && a.team != nullptr;
-  const double together = time_on_ranks(
-      *domain, [&] { update(*domain, kernel, a); }, recorded, budget);
+  const double together = time_on_ranks(*domain, [&] { update(*domain, kernel, a); }, recorded, budget);
   a.team = nullptr;
-  const double alone = time_on_ranks(
-      *domain, [&] { device.run(kernel, a); }, recorded, budget);
+  const double alone = time_on_ranks(*domain, [&] { device.run(kernel, a); }, recorded, budget);
   return {kernel.sums, alone, together - alone};
 }
 

@@ -96,7 +96,7 @@ void SolveDescription::list(Members& members) {
       cycles);
   near_null.list(members, fmt::format("solver {}", fmt::join(cycles, ", ")),
                  [this, cycles] { return unless_used(cycles); });
-  add("max_iterations", max_iterations, "a column").range(1, std::numeric_limits<int>::max());
+  add("max_iterations", max_iterations, "a column").range(1, std::numeric_limits<double>::infinity());
 }
 
 void SolveDescription::check() {

@@ -64,10 +64,11 @@ struct SolveDescription : Description {
 
   const ActionDescription* action;
 
- protected:
-  virtual void list_method(Members::Adder add);
   /// What ends a message about a member that belongs to some methods alone; empty if one of them is used.
   std::string unless_used(const std::vector<std::string>& methods) const;
+
+ protected:
+  virtual void list_method(Members::Adder add);
 };
 
 }  // namespace quarksmith::runs

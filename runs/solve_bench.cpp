@@ -58,11 +58,7 @@ struct SolveBenchDescription : Description {
     add("batch", batches, "numbers of right-hand sides, separated by commas");
     add("shifts", shifts,
         "sigma of (A^+ A + sigma) x = b for multishift, separated by commas; A is the even-odd operator")
-        .only("solver multishift", [this]() -> std::string {
-          if (names("multishift")) return "";
-          return fmt::format("belongs to {} multishift, not to {}; add {}, or leave it out", called("solver"),
-                             solve.methods, called("solver", "multishift"));
-        });
+        .only("solver multishift", [this] { return solve.unless_used({"multishift"}); });
     add("criterion", criterion,
         "what --tol is compared with: residual, or normal: |A^+ (b - A x)| / |A^+ b| of the even-odd system");
     add("look_ahead", look_ahead, "iterations that a GPU has been given when the host looks at the first").range(1, 8);
@@ -74,11 +70,7 @@ struct SolveBenchDescription : Description {
     add("history", history, "write the residual after each iteration to this CSV file");
   }
   void check() override;
-  /// Whether a solver is among those named.
-  bool names(std::string_view solver) const {
-    const std::vector<std::string> all = solve.solvers();
-    return std::find(all.begin(), all.end(), solver) != all.end();
-  }
+  bool names(const char* solver) const { return solve.unless_used({solver}).empty(); }
 };
 
 /// Complex Gaussian numbers on all sites.
@@ -273,9 +265,9 @@ class Bench {
     row.host_share = device.asynchronous() ? job.host_share() : 1;
     row.megabytes = 1e-6 * double(device.held() - before);
     if (Multigrid* const multigrid = job.multigrid(); o_.levels && multigrid != nullptr)
-      levels_.push_back({{"precision", precision},
-                         {"parts", time_cycle(
-                                       *multigrid, batch, [this](const auto& f) { return seconds_of(f); }, session_)}});
+      levels_.push_back(
+          {{"precision", precision},
+           {"parts", time_cycle(*multigrid, batch, [this](const auto& f) { return seconds_of(f); }, session_)}});
     return row;
   }
 
@@ -292,8 +284,7 @@ class Bench {
       print(session_, "  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "",
             k.iterations, k.replacements, k.residual, k.shared_iterations);
     if (const auto saving = saving_of(r.reports)) print(session_, "  {}\n", text_of(*saving));
-    tell_events(
-        r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
+    tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
   }
 
   void write() const {

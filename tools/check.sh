@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 python=.venv/bin/python
 $python -c "import ruff, mypy" 2>/dev/null && [ -x .venv/bin/clang-format ] ||
   $python -m pip install -q --disable-pip-version-check ruff==0.8.4 mypy==1.13.0 clang-format==18.1.8
-sources=$(git ls-files 'runtime/*.?pp' 'solvers/*.?pp' 'interface/*.?pp' 'interface/*.h' 'apps/*.?pp' 'python/*.?pp' 'tests/*.?pp' 'tests/*.[ch]')
+sources=$(git ls-files 'runtime/*.?pp' 'solvers/*.?pp' 'interface/*.?pp' 'interface/*.h' 'runs/*.?pp' 'apps/*.?pp' 'python/*.?pp' 'tests/*.?pp' 'tests/*.[ch]')
 if [ "${1:-}" = --fix ]; then
   .venv/bin/clang-format -i $sources
   .venv/bin/ruff format -q generator python tests tools examples

@@ -29,9 +29,9 @@ struct Power {
 
 /// Tolerances of residuals rho_k in the solves for x_k = (A + poles_k)^-1 b of a sum whose error is at most the sum of
 /// |residues_k| / (lower + poles_k) |rho_k|^order, with the lower end of the spectrum of A: of order 1 that of r(A) b,
-/// of order 2 that of b^+ r(A) b as docs/hmc-actions.md has it. Together they leave at most twice the error that `tolerance`
-/// for all would; within that the fewest iterations, of which a digit takes about 1 / sqrt(lower + poles_k). None is
-/// below `tolerance`.
+/// of order 2 that of b^+ r(A) b as docs/hmc-actions.md has it. Together they leave at most twice the error that
+/// `tolerance` for all would; within that the fewest iterations, of which a digit takes about 1 / sqrt(lower +
+/// poles_k). None is below `tolerance`.
 std::vector<double> pole_tolerances(const RationalFunction& r, double lower, double tolerance, int order);
 
 /// An approximation with the largest |r(x) / x^p - 1| of its interval.

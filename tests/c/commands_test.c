@@ -92,7 +92,7 @@ static void test_multigrid(set* s) {
   const int loaded = iterations(s, options("%s solver=multigrid mg-load=c_test_null.h5", wilson));
   check(loaded <= made + 2, "%d iterations with near-null vectors of a file, %d with new ones", loaded, made);
   refused(quarksmith_solver_create(s->gauge, "mass=0.5 solver=multigrid mg-load=c_test_null.h5", &solver),
-          QUARKSMITH_BAD_ARGUMENT, "near-null vectors of another operator", "mg-refresh");
+          QUARKSMITH_BAD_ARGUMENT, "near-null vectors of another operator", "mg_refresh");
   FILE* file = fopen("c_test_mg.toml", "w");
   fputs("levels = 2\nblocs = 3\n", file);
   fclose(file);

@@ -13,7 +13,7 @@ from conftest import BUILD, ROOT, built_for_cpus
 from generator.__main__ import main
 from generator.emit.build import read_build
 
-HOST = ("runtime/", "solvers/", "interface/", "apps/")
+HOST = ("runtime/", "solvers/", "interface/", "runs/", "apps/")
 
 
 def configured(folder: Path, *settings: str) -> dict[str, str]:

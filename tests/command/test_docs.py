@@ -33,6 +33,7 @@ CHECKED = (
     (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
     (r"tools/(measure_host\.sh|(scaling|batch)_tables?\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
     (r"masses\.(toml|py) ", "needs configurations of the page, and pyerrors; test_masses.py runs it"),
+    (r"^git show .*samples", "needs the history of this tree"),
     (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
 )
 """(commands, why they do not run here): their targets and options must exist."""

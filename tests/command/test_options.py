@@ -76,7 +76,7 @@ EVERYWHERE = {
     *("--deflate", "--time-limit"),
     *("--help", "--gauge", "--lattice", "--action", "--boundary", "--source", "--solver", "--precision"),
     *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
-    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3", "--field"),
+    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3", "--ignore-checksum", "--field"),
 }
 
 

@@ -217,7 +217,7 @@ def test_an_action_of_a_cell_is_solved_for(cells, shifted):
     pion = cells.propagator(u, action=shifted, mass=0.1, more=0.5).report["correlators"]["pion"]
     assert np.allclose(pion, cells.propagator(u, mass=0.6).report["correlators"]["pion"], rtol=1e-8)
     assert "more" in cells.solve.__doc__ and "(4 + mass + more)" in shifted.formula
-    with pytest.raises(cells.UsageError, match="--csw belongs to --action clover"):
+    with pytest.raises(cells.UsageError, match="csw belongs to action clover"):
         cells.solve(u, b, action=shifted, mass=0.1, csw=1)
 
 

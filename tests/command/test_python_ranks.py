@@ -241,7 +241,7 @@ def test_what_all_ranks_meet_is_told_once(program, call, message):
         ("if qs.ranks().rank == 1: raise KeyError('lost')\nqs.read('unit:4,4,4,8')", "KeyError: 'lost'"),
         (
             "qs.read(f'unit:4,4,4,{8 + 4 * qs.ranks().rank}')",
-            "rank 1 has another call than rank 0: 'read -- unit:4,4,4,12'",
+            "rank 1 has another call than rank 0: 'read file=unit:4,4,4,12'",
         ),
     ],
     ids=("alone", "another call"),

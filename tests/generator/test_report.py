@@ -49,7 +49,7 @@ def path(tmp_path):
     path = tmp_path / "some_gpu.json"
     path.write_text(json.dumps({**facts, "kernels": entry}))
     samples_file(path).parent.mkdir()
-    samples_file(path).write_bytes(gzip.compress(json.dumps({**facts, "kernels": samples}).encode()))
+    samples_file(path).write_bytes(gzip.compress(json.dumps({**facts, "kernels": samples}).encode(), mtime=0))
     return path
 
 
@@ -91,7 +91,7 @@ def test_what_an_axis_was_worth_needs_the_samples_of_the_kernel_as_it_is(path):
     assert "| box |" in whole and "| stream |" in whole and "samples" not in whole
     data = json.loads(gzip.decompress(samples_file(path).read_bytes()))
     data["kernels"][NAME]["digest"] = "b"
-    samples_file(path).write_bytes(gzip.compress(json.dumps(data).encode()))
+    samples_file(path).write_bytes(gzip.compress(json.dumps(data).encode(), mtime=0))
     old = report(read_evidence(path, [SPEC]))
     samples_file(path).unlink()
     without = report(read_evidence(path, [SPEC]))
@@ -101,7 +101,14 @@ def test_what_an_axis_was_worth_needs_the_samples_of_the_kernel_as_it_is(path):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", gzip.compress(b"{")[:-9], gzip.compress(b"[]"), gzip.compress(b'{"kernels": 1}')]
+    "data",
+    [
+        b"",
+        b"{}",
+        gzip.compress(b"{", mtime=0)[:-9],
+        gzip.compress(b"[]", mtime=0),
+        gzip.compress(b'{"kernels": 1}', mtime=0),
+    ],
 )
 def test_damaged_samples_are_refused(data, path):
     samples_file(path).write_bytes(data)

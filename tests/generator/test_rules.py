@@ -26,10 +26,11 @@ ALLOWED = {
     "runtime": {"runtime"},
     "generated": {"runtime", "generated"},
     "solvers": {"runtime", "solvers"},
-    "interface": {"runtime", "solvers", "apps", "interface"},
-    "apps": {"runtime", "solvers", "generated", "apps"},
-    "python": {"runtime", "solvers", "apps", "python"},
-    "tests": {"runtime", "solvers", "generated", "apps", "tests"},
+    "runs": {"runtime", "solvers", "runs"},
+    "interface": {"runtime", "solvers", "runs", "interface"},
+    "apps": {"runtime", "solvers", "runs", "apps"},
+    "python": {"runtime", "solvers", "runs", "python"},
+    "tests": {"runtime", "solvers", "generated", "runs", "apps", "tests"},
 }
 
 
