@@ -64,12 +64,12 @@ void declare(const runs::Member& m, CLI::App& command) {
     command.add_flag(name, m.help())->group(m.is_hidden() ? "" : "Options");
     return;
   }
+  const std::string range = m.range_text(), help = m.help() + (range.empty() ? "" : ", " + range);
   const std::string fallback = m.is_required() || m.is_repeated() ? "" : m.shown_default();
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto keep = [words](const std::string&) {};  // as long as the option
-  CLI::Option* option = m.is_repeated()
-                            ? command.add_option(name, *words, m.help())->each(keep)
-                            : command.add_option(name, [](const CLI::results_t&) { return true; }, m.help());
+  CLI::Option* option = m.is_repeated() ? command.add_option(name, *words, help)->each(keep)
+                                        : command.add_option(name, [](const CLI::results_t&) { return true; }, help);
   option->type_name(m.words().empty() ? m.type() : fmt::format("{}:{{{}}}", m.type(), fmt::join(m.words(), ",")));
   option->default_str(fallback)->required(m.is_required());
   if (!m.is_repeated()) option->expected(1)->take_all();  // that it is given once is for the member to say

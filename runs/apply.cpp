@@ -225,7 +225,7 @@ Outcome run(ApplyDescription& o, Session& session) {
   if (o.out.empty() && !o.format.empty())
     throw UsageError(o.called("format") + " belongs to " + o.called("out") + " FILE; leave it out");
   if (!o.out.empty()) output_format(o.out, o.format);
-  session.claim({{"out", o.out}});
+  session.claim({{"out", o.out}}, {{"gauge", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
   session.report(Application(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge, session)());

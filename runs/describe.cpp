@@ -151,9 +151,9 @@ std::string Member::type() const {
 std::string Member::range_text() const {
   const bool low = std::isfinite(lower_), high = std::isfinite(upper_);
   if (low && high)
-    return bounds_allowed_ ? fmt::format("{} to {}", lower_, upper_)
-                           : fmt::format("above {}, below {}", lower_, upper_);
-  if (low) return fmt::format("{} {}", bounds_allowed_ ? "at least" : "above", lower_);
+    return bounds_allowed_ ? fmt::format("{:g} to {:g}", lower_, upper_)
+                           : fmt::format("above {:g}, below {:g}", lower_, upper_);
+  if (low) return fmt::format("{} {:g}", bounds_allowed_ ? "at least" : "above", lower_);
   return "";
 }
 

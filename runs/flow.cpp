@@ -48,7 +48,7 @@ Outcome run(FlowDescription& o, Session& session) {
   if (o.out.empty() && !o.format.empty())
     throw UsageError(o.called("format") + " belongs to " + o.called("out") + " FILE; leave it out");
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
-  session.claim({{"out", o.out}});
+  session.claim({{"out", o.out}}, {{"GAUGE", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
   require_su3(named.gauge, o.gauge, o.allow_non_su3, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);

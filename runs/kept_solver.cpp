@@ -58,7 +58,8 @@ KeptSolver::KeptSolver(const InversionDescription& d, const NamedGauge& named, c
   if (choice_.masses.size() > 1)
     throw UsageError(fmt::format("solve takes one mass, not {}; call it for each, or propagator for all of them",
                                  choice_.masses.size()));
-  session.claim({{"mg_save", d.solve.near_null.save, true}}, {{"mg_load", d.solve.near_null.load}});
+  session.claim({{"mg_save", d.solve.near_null.save, true}},
+                {{"mg_load", d.solve.near_null.load}, {"deflate", d.deflate.text}});
   settings_.options.observer = [&session](int, double) { session.look(); };
   settings_.from_guess = begins && !d.deflate.is_given() && action().slices() == 1;
   if (d.deflate.is_given())

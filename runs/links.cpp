@@ -74,7 +74,7 @@ Outcome run(LinksDescription& o, Session& session) {
   std::map<std::string, double> given = {{"mass", 1}};  // links do not depend on it
   given.emplace(o.action == "hisq" ? "naik_epsilon" : "u0", o.action == "hisq" ? o.epsilon : o.u0);
   const ActionValues values(find_action(o.action), given);
-  session.claim({{"fat", o.fat}, {"long", o.longs}});
+  session.claim({{"fat", o.fat}, {"long", o.longs}}, {{"GAUGE", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
   const ActionFields fields(

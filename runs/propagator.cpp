@@ -335,7 +335,7 @@ Outcome run(PropagatorDescription& o, Session& session) {
   const NearNullDescription& near_null = o.solve.near_null;
   const bool done = !o.out.empty() && exists_on_root(o.out, session);
   session.claim({{"out", o.out, true}, {"correlators", o.correlators, false, done}, {"mg_save", near_null.save, true}},
-                {{"gauge", o.action.gauge}, {"mg_load", near_null.load}},
+                {{"gauge", o.action.gauge}, {"mg_load", near_null.load}, {"deflate", o.deflate.text}},
                 has_unfinished(session) ? Existing::replace : Existing::refuse);
   Stops stops(o.time_limit, solve_patience, session);
   return PropagatorRun(o, session, stops)();

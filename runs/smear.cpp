@@ -48,7 +48,7 @@ Outcome run(SmearDescription& o, Session& session) {
   if (o.out.empty() && !session.in_memory) throw UsageError("smear needs OUT, the file to write");
   const LinkSmearing how = smearing_of(o);
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
-  session.claim({{"OUT", o.out}});
+  session.claim({{"OUT", o.out}}, {{"IN", o.in}});
   const NamedGauge named = open_gauge(o.in, o.lattice, session);
   require_su3(named.gauge, o.in, o.allow_non_su3, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);

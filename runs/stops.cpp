@@ -82,12 +82,12 @@ void catch_signals() {
 Stops::Stops(const std::string& limit, unsigned wait, Session& session) : session_(session) {
   if (!limit.empty()) limit_ = seconds_of(limit, session.wording.name("time_limit"));
   reserve_ = std::min(reserved_part * limit_, most_reserved);
-  allowed = static_cast<std::sig_atomic_t>(wait);
+  if (!session.in_memory) allowed = static_cast<std::sig_atomic_t>(wait);  // signals of others are theirs
   ++session_.looked_after;
 }
 
 Stops::~Stops() {
-  allowed = usual_patience;
+  if (!session_.in_memory) allowed = usual_patience;
   --session_.looked_after;
 }
 

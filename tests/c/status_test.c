@@ -163,7 +163,7 @@ static void test_options_of_solves(set* s) {
       {'s', "mass=1 even-odd=both", unknown, "'both'", "symmetric"},
       {'s', "mass=1 precision=double-octuple", unknown, "octuple'", "double"},
       {'s', "mass=1 tol=0", bad, "tol: 0", "between 0 and 1"},
-      {'s', "mass=1 max_iterations=0", bad, "max_iterations: 0", "1 to"},
+      {'s', "mass=1 max_iterations=0", bad, "max_iterations: 0", "at least 1"},
       {'s', "mass=1 updates=defect", bad, "updates belongs to mixed precision", "leave it out"},
       {'s', "mass=1 delta=0.1", bad, "delta belongs to mixed precision", "leave it out"},
       {'s', "mass=1 mg=none.toml", bad, "mg belongs to", "multigrid"},

@@ -275,6 +275,13 @@ def test_an_output_never_replaces_the_input(quarksmith, tmp_path):
     for name in ("u_00001.ildg", "link.json"):
         refused = quarksmith.refuses(*("propagator", "--gauge", "u_00001.ildg", "--mass", "0.2", "--correlators", name))
         assert "would replace" in refused
+    for command in (
+        ("links", "u_00001.ildg", "--fat", "u_00001.ildg"),
+        ("smear", "stout", "u_00001.ildg", "u_00001.ildg"),
+        ("flow", "u_00001.ildg", "--time", "0.01", "--every", "0.01", "--out", "u_00001.ildg"),
+        ("convert", "u_00001.ildg", "u_00001.ildg"),
+    ):
+        assert "would replace" in quarksmith.refuses(*command, "--overwrite")
     assert (tmp_path / "u_00001.ildg").read_bytes() == before
 
 
