@@ -13,7 +13,7 @@
 namespace quarksmith::runs {
 namespace {
 
-/// What `values` are when they are one word: numbers with as many digits as they need.
+/// A number with as many digits as it needs to be read back.
 std::string text_of_number(double x) { return fmt::format("{}", x); }
 
 /// `a, b or c`

@@ -15,15 +15,11 @@ void TableReader::fail(int line, const std::string& message) const {
   throw UsageError(fmt::format("{}:{}: {}: {}", file_, line, what_, message));
 }
 
-bool TableReader::has(const std::string& key) const {
-  return std::any_of(table_->entries.begin(), table_->entries.end(), [&](const auto& e) { return e.first == key; });
-}
+bool TableReader::has(const std::string& key) const { return table_->find(key) != nullptr; }
 
 const Value* TableReader::find(const std::string& key) {
   known_.insert(key);
-  for (const auto& [name, value] : table_->entries)
-    if (name == key) return &value;
-  return nullptr;
+  return table_->find(key);
 }
 
 const Value& TableReader::need(const std::string& key, const char* kind) {
