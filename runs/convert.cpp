@@ -38,7 +38,7 @@ Outcome run(ConvertDescription& o, Session& session) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = output_format(o.out, o.format);
-  session.claim({{"OUT", o.out}}, {{"IN", o.in}});
+  session.claim({{"OUT", o.out}});  // IN itself, too: it is read whole before OUT is written
   const GaugeFile f = file_of(o, lattice, session);
   const int bits = output_bits(format, o.bits);
   write_gauge(session.output(o.out), f.gauge, format, bits);

@@ -225,10 +225,7 @@ def test_what_is_measured_does_not_depend_on_the_gauge(quarksmith, tmp_path):
 
 
 BAD = [
-    (
-        ("kappa = 0.12\n", "kapa = 0.12\n"),
-        "error: run.toml:15: quark 'light': key 'kapa' is unknown; did you mean kappa?",
-    ),
+    (("kappa = 0.12", "kapa = 0.12"), "error: run.toml:15: quark 'light': key 'kapa' is unknown; did you mean kappa?"),
     (('quark = "light"', 'quark = "ligth"'), "propagator 'l': quark 'ligth' is unknown; did you mean light?"),
     (('quarks = ["l", "s"]', 'quarks = ["l"]'), "correlator 'kaon': quarks: 1 propagators; a meson has two"),
     (('quarks = ["l", "s"]', 'quarks = ["l", "x"]'), "quarks: there is no propagator 'x'; use l, s"),
@@ -250,7 +247,10 @@ BAD = [
     (("largest_square = 2", "momenta = [[0, 0, 0]]\nlargest_square = 2"), "give one of them"),
     (('"weak:0.3:4,4,4,8:2"', '"nothing_*.ildg"'), "nothing matches 'nothing_*.ildg'"),
     (('4,4,4,8:2"', '4,4,4,8:1"'), "number 1 is taken; give numbers"),
-    (("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"), 'omega belongs to solver "mr"; leave it out'),
+    (
+        ("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"),
+        'omega belongs to solver mr, not to auto; add solver = "mr", or leave it out',
+    ),
     (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\nsolver = "gc"\n\n[[quark]]'), "'gc' is unknown"),
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\ndelta = 0.1\n\n[[quark]]"), "delta belongs to mixed precision"),
     (("seed = 7", "seed = 7\nmomentum = [0.5, 0, 0]"), "momentum: 0.5; use whole numbers"),
