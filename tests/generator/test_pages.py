@@ -87,10 +87,19 @@ def test_the_first_page_of_the_site_is_the_readme():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
 
 
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml")  # comes with make docs
+    page = '<p>a <span class="arithmatex">\\(x &lt; \\hat\\mu\\)</span></p><div class="arithmatex">\\[D\\]</div>'
+    made = site_hooks().on_page_content(page)
+    assert made.count("<math") == 2 and made.count('display="block"') == 1 and "arithmatex" not in made
+    assert "\\" not in made and made.startswith("<p>a <math")
+
+
 def test_the_version_is_the_same_everywhere():
     patterns = {"CMakeLists.txt": r"project\(quarksmith VERSION ([\d.]+)", "pyproject.toml": r'^version = "([\d.]+)"'}
     patterns |= {
         "CHANGELOG.md": r"^## ([\d.]+)",
+        "CITATION.cff": r"^version: ([\d.]+)",
         "interface/quarksmith.h": r"Version of the library, e\.g\. `([\d.]+)`",
     }
     versions = {n: re.search(p, (ROOT / n).read_text(), flags=re.M)[1] for n, p in patterns.items()}

@@ -1,10 +1,13 @@
 """Hooks of mkdocs.yml: what the site takes from elsewhere than docs/.
 
-README.md is its first page. Names of pages in a text (docs/hmc.md, howto-ranks.md) become links. Doxygen's pages of
-the C and C++ interfaces, in build/doxygen/api, are copied; that of the Python package has its docstrings.
+README.md is its first page. Names of pages in a text (docs/hmc.md, howto-ranks.md) become links, formulas become
+MathML, which browsers set without a network. Doxygen's pages of the C and C++ interfaces, in build/doxygen/api, are
+copied, with a way back, and found by the search of the site; that of the Python package has its docstrings.
 """
 
+import html
 import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,11 @@ MENTION = re.compile(
 )
 """Code and links, which stay, or the name of a page."""
 PREFIXES = ("howto-", "operator-", "tutorial-")
+
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
+"""What pymdownx.arithmatex makes of a formula."""
+BACK = '<p><a href="../index.html">All pages of Quarksmith</a>, <a href="../api-python.html">Python</a></p>'
+"""Begins each page of Doxygen."""
 
 PYTHON = """# Python
 
@@ -81,16 +89,45 @@ def of_package() -> str:
 def on_files(files: Any, config: Any) -> Any:
     """Adds pages and files that are not in docs/."""
     from mkdocs.structure.files import File
+    from pygments.formatters import HtmlFormatter
 
     for page, name in TOP.items():
         files.append(File.generated(config, page, content=of_top(name)))
     files.append(File.generated(config, "api-python.md", content=of_package()))
-    for name in ("site.css", "mathjax.js"):
-        files.append(File.generated(config, name, abs_src_path=str(Path(__file__).with_name(name))))
+    files.append(File.generated(config, "site.css", abs_src_path=str(Path(__file__).with_name("site.css"))))
+    files.append(File.generated(config, "code.css", content=HtmlFormatter().get_style_defs(".codehilite")))
     for path in sorted(DOXYGEN.rglob("*")):
-        if path.is_file():
-            files.append(File.generated(config, f"api/{path.relative_to(DOXYGEN)}", abs_src_path=str(path)))
+        name = f"api/{path.relative_to(DOXYGEN)}"
+        if path.suffix == ".html":
+            page = re.sub(r"(<body[^>]*>)", lambda body: body[1] + BACK, path.read_text(), count=1)
+            files.append(File.generated(config, name, content=page))
+        elif path.is_file():
+            files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
+
+
+def on_page_content(html_of_page: str, **_: Any) -> str:
+    """The page with MathML in place of TeX."""
+    from latex2mathml.converter import convert
+
+    def formula(found: re.Match[str]) -> str:
+        return convert(html.unescape(found[2]), display="block" if found[1] == "div" else "inline")
+
+    return FORMULA.sub(formula, html_of_page)
+
+
+def on_post_build(config: Any) -> None:
+    """Adds Doxygen's pages to what the search finds: their titles, and the members that they explain."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    found = json.loads(index.read_text())
+    for path in sorted(DOXYGEN.glob("*.html")):
+        page = path.read_text()
+        title = re.search(r"<title>(?:Quarksmith: )?(.*?)</title>", page)
+        members = dict.fromkeys(re.findall(r'<h2 class="memtitle">.*?</span>(.*?)(?:\(\))?</h2>', page, re.S))
+        if title and (members or path.name.startswith(("class", "struct"))):
+            entry = {"location": f"api/{path.name}", "title": html.unescape(title[1]), "text": " ".join(members)}
+            found["docs"].append(entry)
+    index.write_text(json.dumps(found))
 
 
 def on_page_markdown(markdown: str, files: Any, **_: Any) -> str:
