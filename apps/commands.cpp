@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <new>
+#include <set>
 
 #include "apps/command_table.hpp"
 #include "apps/launch.hpp"
@@ -21,15 +22,14 @@ namespace {
 
 using namespace runs;
 
-/// A command that is offered, and what it is to be told.
+/// A command that the command line names, and what it is to be told.
 struct Offered {
   const Command& command;
   Session session;
   Call call;
   CLI::App* app;
 
-  Offered(const Command& c, CLI::App& all)
-      : command(c), call(c, session), app(all.add_subcommand(std::string(c.name), std::string(c.help))) {
+  Offered(const Command& c, CLI::App* a) : command(c), call(c, session), app(a) {
     for (const Member& m : call.members().all()) declare(m, *app);
   }
 
@@ -49,6 +49,17 @@ struct Offered {
     return table;
   }
 };
+
+/// All commands, with the options of those that are words of the command line, of all for those of the shell: it takes
+/// long to make all of them.
+void offer(std::deque<Offered>& offered, CLI::App& all, int argc, const char* const* argv) {
+  const std::set<std::string_view> words(argv + 1, argv + argc);
+  const bool of_shell = words.contains("completion") || words.contains("man");
+  for (const Command* c : all_commands()) {
+    CLI::App* const app = all.add_subcommand(std::string(c->name), std::string(c->help));
+    if (of_shell || words.contains(c->name)) offered.emplace_back(*c, app);
+  }
+}
 
 /// Whether options are required, which help says and the checks of members find.
 void set_required(std::deque<Offered>& all, bool required) {
@@ -91,7 +102,7 @@ int run_command_line(int argc, char** argv) {
   int status = 0;
   try {
     join_ranks(argc, argv);
-    for (const Command* c : commands()) all.emplace_back(*c, app);
+    offer(all, app, argc, argv);
     add_completion(app, status);
     add_manual(app, status);
     check_command(app, argc, argv);

@@ -203,7 +203,7 @@ std::string help_on(const std::string& name) {
     if (f.name == name) return help_of(f.what, members_of(*f.make()));
     known.emplace_back(f.name);
   }
-  for (const runs::Command* command : runs::commands()) {
+  for (const runs::Command* command : runs::all_commands()) {
     if (command->of_shell) continue;
     CallSession session;
     if (command->name == name) return help_of(command->help, runs::Call(*command, session).members());

@@ -50,7 +50,7 @@ std::vector<CommandEntry> table() {
   };
   add(read_command);
   all.push_back(entry_of(SolveCall::name, SolveCall::help, "quarks", SolveCall().members()));
-  for (const runs::Command* c : runs::commands())
+  for (const runs::Command* c : runs::all_commands())
     if (!c->of_shell) add(*c);
   return all;
 }

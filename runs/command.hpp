@@ -4,8 +4,8 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "runs/session.hpp"
 #include "solvers/measure/quark_columns.hpp"
@@ -44,8 +44,10 @@ std::unique_ptr<Task> task() {
   return std::make_unique<Of>();
 }
 
+/// A run that users can ask for by name. Each is a file of runs/commands, which lists itself (cmake/listed.cmake).
 struct Command {
   std::string_view name, help;
+  int place;          ///< in the order of help
   unsigned uses = 0;  ///< Session::Use
   std::unique_ptr<Task> (*make)() = nullptr;
   std::string_view leaves = "report";  ///< for a program, besides a report: `gauge`, `quarks`, `eigenvectors`
@@ -53,7 +55,7 @@ struct Command {
 };
 
 /// All of them, in the order of help.
-std::span<const Command* const> commands();
+std::vector<const Command*> all_commands();
 /// \throws UnknownName there is none of this name that programs can call.
 const Command& command_named(std::string_view name);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double deflation_tolerance = 1e-9;
 
-bool is_number(const std::string& text) {
+bool is_count(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -89,7 +89,7 @@ void DeflationDescription::list(Members& members) {
 }
 
 void DeflationDescription::check() {
-  if (!is_given() || (is_number(text) && !std::filesystem::exists(text))) {
+  if (!is_given() || (is_count(text) && !std::filesystem::exists(text))) {
     if (is_given() && (text.size() > 6 || std::stoi(text) < 1))
       throw UsageError(fmt::format("{}: use 1 to 999999 eigenvectors", said()));
     return;
@@ -109,7 +109,7 @@ std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& 
   plain.parameters = {};
   plain.method = Method::cg;
   const Solver solver(action, gauge, domain, plain);
-  if (is_number(text) && !std::filesystem::exists(text))
+  if (is_count(text) && !std::filesystem::exists(text))
     return computed(said(), std::stoi(text), action, solver, settings, session, look);
   if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", said()));
   const PropagatorReader file(text, session.ranks(), true);

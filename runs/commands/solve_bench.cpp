@@ -386,12 +386,13 @@ Outcome run(SolveBenchDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command solve_bench;
-const Command solve_bench = {
-    "solve-bench", "Time solvers and precisions on a Gaussian source",
-    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-    task<SolveBenchDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command solve_bench = {.name = "solve-bench",
+                                              .help = "Time solvers and precisions on a Gaussian source",
+                                              .place = 150,
+                                              .uses = Session::reads | Session::computes | Session::shares |
+                                                      Session::crosses | Session::reports | Session::replaces,
+                                              .make = task<SolveBenchDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -220,10 +220,12 @@ Outcome run(ModelDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command model;
-const Command model = {"model", "Predict times on many ranks from those of one device", Session::reports,
-                       task<ModelDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command model = {.name = "model",
+                                        .help = "Predict times on many ranks from those of one device",
+                                        .place = 210,
+                                        .uses = Session::reports,
+                                        .make = task<ModelDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -341,12 +341,14 @@ Outcome run(PropagatorDescription& o, Session& session) {
   return PropagatorRun(o, session, stops)();
 }
 
-namespace all_commands {
-extern const Command propagator;
-const Command propagator = {
-    "propagator", "Solve for a quark propagator; write it and its correlators",
-    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-    task<PropagatorDescription>, "quarks"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command propagator = {.name = "propagator",
+                                             .help = "Solve for a quark propagator; write it and its correlators",
+                                             .place = 100,
+                                             .uses = Session::reads | Session::computes | Session::shares |
+                                                     Session::crosses | Session::reports | Session::replaces,
+                                             .make = task<PropagatorDescription>,
+                                             .leaves = "quarks"};
+}
 
 }  // namespace quarksmith::runs

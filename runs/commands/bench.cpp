@@ -172,10 +172,12 @@ std::span<const std::string_view> timed_families() {
   return all;
 }
 
-namespace all_commands {
-extern const Command bench;
-const Command bench = {"bench", "Time the kernels of this build against the copy bandwidth",
-                       Session::computes | Session::reports | Session::replaces, task<BenchDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command bench = {.name = "bench",
+                                        .help = "Time the kernels of this build against the copy bandwidth",
+                                        .place = 160,
+                                        .uses = Session::computes | Session::reports | Session::replaces,
+                                        .make = task<BenchDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -290,12 +290,13 @@ Outcome run(MeasureDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command measure;
-const Command measure = {
-    "measure", "Measure on many configurations what one file says",
-    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-    task<MeasureDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command measure = {.name = "measure",
+                                          .help = "Measure on many configurations what one file says",
+                                          .place = 120,
+                                          .uses = Session::reads | Session::computes | Session::shares |
+                                                  Session::crosses | Session::reports | Session::replaces,
+                                          .make = task<MeasureDescription>};
+}
 
 }  // namespace quarksmith::runs

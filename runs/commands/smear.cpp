@@ -76,12 +76,14 @@ Outcome run(SmearDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command smear;
-const Command smear = {
-    "smear", "Smear the links of a configuration: stout, APE or HYP",
-    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
-    task<SmearDescription>, "gauge"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command smear = {.name = "smear",
+                                        .help = "Smear the links of a configuration: stout, APE or HYP",
+                                        .place = 70,
+                                        .uses = Session::reads | Session::computes | Session::shares |
+                                                Session::reports | Session::replaces | Session::colourful,
+                                        .make = task<SmearDescription>,
+                                        .leaves = "gauge"};
+}
 
 }  // namespace quarksmith::runs

@@ -91,11 +91,13 @@ Outcome run(LinksDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command links;
-const Command links = {"links", "Make the fat and long links of improved staggered actions",
-                       Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
-                       task<LinksDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command links = {
+    .name = "links",
+    .help = "Make the fat and long links of improved staggered actions",
+    .place = 40,
+    .uses = Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
+    .make = task<LinksDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -53,11 +53,13 @@ Outcome run(ConvertDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command convert;
-const Command convert = {"convert", "Rewrite a configuration in another format",
-                         Session::reads | Session::shares | Session::reports | Session::replaces | Session::colourful,
-                         task<ConvertDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command convert = {
+    .name = "convert",
+    .help = "Rewrite a configuration in another format",
+    .place = 30,
+    .uses = Session::reads | Session::shares | Session::reports | Session::replaces | Session::colourful,
+    .make = task<ConvertDescription>};
+}
 
 }  // namespace quarksmith::runs

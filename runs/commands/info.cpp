@@ -159,10 +159,12 @@ Outcome run(InfoDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command info;
-const Command info = {"info", "Describe a configuration or a propagator, and verify its checksums",
-                      Session::reads | Session::computes | Session::shares | Session::reports, task<InfoDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command info = {.name = "info",
+                                       .help = "Describe a configuration or a propagator, and verify its checksums",
+                                       .place = 10,
+                                       .uses = Session::reads | Session::computes | Session::shares | Session::reports,
+                                       .make = task<InfoDescription>};
+}
 
 }  // namespace quarksmith::runs

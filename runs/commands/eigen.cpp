@@ -253,12 +253,14 @@ Outcome run(EigenDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command eigen;
-const Command eigen = {
-    "eigen", "Eigenvalues and eigenvectors of an action's operators",
-    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-    task<EigenDescription>, "eigenvectors"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command eigen = {.name = "eigen",
+                                        .help = "Eigenvalues and eigenvectors of an action's operators",
+                                        .place = 130,
+                                        .uses = Session::reads | Session::computes | Session::shares |
+                                                Session::crosses | Session::reports | Session::replaces,
+                                        .make = task<EigenDescription>,
+                                        .leaves = "eigenvectors"};
+}
 
 }  // namespace quarksmith::runs

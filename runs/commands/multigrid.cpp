@@ -211,11 +211,13 @@ Outcome run(TuneDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command multigrid;
-const Command multigrid = {"multigrid", "Search parameters of multigrid within a budget",
-                           Session::reads | Session::computes | Session::reports | Session::replaces,
-                           task<TuneDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command multigrid = {
+    .name = "multigrid",
+    .help = "Search parameters of multigrid within a budget",
+    .place = 140,
+    .uses = Session::reads | Session::computes | Session::reports | Session::replaces,
+    .make = task<TuneDescription>};
+}
 
 }  // namespace quarksmith::runs

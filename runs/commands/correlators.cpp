@@ -92,12 +92,13 @@ Outcome run(CorrelatorsDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command correlators;
-const Command correlators = {
-    "correlators", "Correlators of a propagator that `propagator --out` wrote",
-    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
-    task<CorrelatorsDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command correlators = {
+    .name = "correlators",
+    .help = "Correlators of a propagator that `propagator --out` wrote",
+    .place = 110,
+    .uses = Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
+    .make = task<CorrelatorsDescription>};
+}
 
 }  // namespace quarksmith::runs

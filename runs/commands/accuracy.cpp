@@ -176,10 +176,12 @@ Outcome run(AccuracyDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command accuracy;
-const Command accuracy = {"accuracy", "Error certificate of every storage format: deviations from double",
-                          Session::computes | Session::reports, task<AccuracyDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command accuracy = {.name = "accuracy",
+                                           .help = "Error certificate of every storage format: deviations from double",
+                                           .place = 170,
+                                           .uses = Session::computes | Session::reports,
+                                           .make = task<AccuracyDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -117,9 +117,11 @@ Outcome run(ListDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command list;
-const Command list = {"list", "List what options choose from: names, ranges, formulas", 0, task<ListDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command list = {.name = "list",
+                                       .help = "List what options choose from: names, ranges, formulas",
+                                       .place = 20,
+                                       .make = task<ListDescription>};
+}
 
 }  // namespace quarksmith::runs

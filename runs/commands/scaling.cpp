@@ -230,11 +230,13 @@ Outcome run(ScalingDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command scaling;
-const Command scaling = {"scaling", "Time hopping terms on several ranks by every policy",
-                         Session::computes | Session::shares | Session::crosses | Session::reports,
-                         task<ScalingDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command scaling = {
+    .name = "scaling",
+    .help = "Time hopping terms on several ranks by every policy",
+    .place = 180,
+    .uses = Session::computes | Session::shares | Session::crosses | Session::reports,
+    .make = task<ScalingDescription>};
+}
 
 }  // namespace quarksmith::runs

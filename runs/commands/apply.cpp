@@ -234,11 +234,13 @@ Outcome run(ApplyDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command apply;
-const Command apply = {"apply", "Evaluate a lattice expression once (docs/expressions.md)",
-                       Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
-                       task<ApplyDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command apply = {
+    .name = "apply",
+    .help = "Evaluate a lattice expression once (docs/expressions.md)",
+    .place = 90,
+    .uses = Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
+    .make = task<ApplyDescription>};
+}
 
 }  // namespace quarksmith::runs

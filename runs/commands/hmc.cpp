@@ -377,12 +377,14 @@ Outcome run(HmcDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command hmc;
-const Command hmc = {
-    "hmc", "Make configurations with dynamical quarks by hybrid Monte Carlo",
-    Session::reads | Session::computes | Session::shares | Session::crosses | Session::reports | Session::replaces,
-    task<HmcDescription>, "gauge"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command hmc = {.name = "hmc",
+                                      .help = "Make configurations with dynamical quarks by hybrid Monte Carlo",
+                                      .place = 60,
+                                      .uses = Session::reads | Session::computes | Session::shares | Session::crosses |
+                                              Session::reports | Session::replaces,
+                                      .make = task<HmcDescription>,
+                                      .leaves = "gauge"};
+}
 
 }  // namespace quarksmith::runs

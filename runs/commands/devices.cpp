@@ -283,11 +283,13 @@ Outcome run(DevicesDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command devices;
-const Command devices = {"devices", "List the devices of this machine, and how they and the ranks are connected",
-                         Session::computes | Session::shares | Session::crosses | Session::reports,
-                         task<DevicesDescription>};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command devices = {
+    .name = "devices",
+    .help = "List the devices of this machine, and how they and the ranks are connected",
+    .place = 200,
+    .uses = Session::computes | Session::shares | Session::crosses | Session::reports,
+    .make = task<DevicesDescription>};
+}
 
 }  // namespace quarksmith::runs

@@ -293,11 +293,13 @@ Outcome run(SweepDescription& o, Session& session) { return o.child ? measure(o,
 
 }  // namespace
 
-namespace all_commands {
-extern const Command sweep;
-const Command sweep = {"sweep",           "Measure the candidates that `python -m generator sweep` packed",
-                       Session::computes, task<SweepDescription>,
-                       "report",          true};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command sweep = {.name = "sweep",
+                                        .help = "Measure the candidates that `python -m generator sweep` packed",
+                                        .place = 190,
+                                        .uses = Session::computes,
+                                        .make = task<SweepDescription>,
+                                        .of_shell = true};
+}
 
 }  // namespace quarksmith::runs

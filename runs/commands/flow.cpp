@@ -99,12 +99,15 @@ Outcome run(FlowDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command flow;
-const Command flow = {
-    "flow", "Gradient flow of the Wilson or Symanzik action: energy density, topological charge",
-    Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
-    task<FlowDescription>, "gauge"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command flow = {
+    .name = "flow",
+    .help = "Gradient flow of the Wilson or Symanzik action: energy density, topological charge",
+    .place = 80,
+    .uses = Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces |
+            Session::colourful,
+    .make = task<FlowDescription>,
+    .leaves = "gauge"};
+}
 
 }  // namespace quarksmith::runs

@@ -253,12 +253,14 @@ Outcome run(HeatbathDescription& o, Session& session) {
 
 }  // namespace
 
-namespace all_commands {
-extern const Command heatbath;
-const Command heatbath = {
-    "heatbath", "Make quenched SU(N) configurations with the Wilson plaquette action",
-    Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
-    task<HeatbathDescription>, "gauge"};
-}  // namespace all_commands
+namespace commands {
+extern constinit const Command heatbath = {
+    .name = "heatbath",
+    .help = "Make quenched SU(N) configurations with the Wilson plaquette action",
+    .place = 50,
+    .uses = Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
+    .make = task<HeatbathDescription>,
+    .leaves = "gauge"};
+}
 
 }  // namespace quarksmith::runs
