@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 . tools/mpi.sh
 build=$1
 runs=()
-unset MAKEFLAGS MAKELEVEL MFLAGS  # tests start make on their own
+# Tests start make on their own, with the variables that they are about.
+unset MAKEFLAGS MAKELEVEL MFLAGS PROFILE CPU CUDA HIP BUILD PREFIX DEVICES CMAKE_FLAGS CUDA_FLAGS SHARED TESTS
 export QUARKSMITH_ON_DEMAND=off   # a test that lacks a kernel is to fail
 
 rm -f "$build"/tests*.xml
