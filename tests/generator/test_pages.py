@@ -87,6 +87,13 @@ def test_the_first_page_of_the_site_is_the_readme():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
 
 
+def test_code_has_the_colours_of_its_language():
+    text = "A run:\n\n    make test\n\n    make demo\n\nPlain:\n\n    x  0.1\n\n    [[quark]]\n"
+    made = site_hooks().coloured(text)
+    assert made == text.replace("    make test", "    :::sh\n    make test")
+    assert site_hooks().coloured("    import h5py\n").startswith("    :::python\n")
+
+
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml")  # comes with make docs
     page = '<p>a <span class="arithmatex">\\(x &lt; \\hat\\mu\\)</span></p><div class="arithmatex">\\[D\\]</div>'

@@ -24,6 +24,15 @@ PREFIXES = ("howto-", "operator-", "tutorial-")
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
 """What pymdownx.arithmatex makes of a formula."""
+BLOCK = re.compile(r"(?:(?<=\n\n)|\A)((?: {4}[^\n]*\n|\n(?= {4}))+)")
+"""Code that is indented, after an empty line."""
+LANGUAGES = {
+    "toml": r" {4}(#.*\n {4})*(\[\[?[\w.]+\]\]?|\w+ = [\[\"{\d].*)$",
+    "python": r" {4}(import|from|def|class|with|for|@\w+|\w+(, \w+)* = \w+(\.\w+)*\().*$",
+    "cpp": r" {4}(#include|namespace|struct|template|int main|const|static|double|auto|void|for \()",
+    "sh": r" {4}(quarksmith|make|mpirun|git|apt-get|sudo|pip|cmake|export|cp|cd|(\.venv|build)/bin/|python|[A-Z_]+=\S)",
+}
+"""What a block of code begins with."""
 BACK = '<p><a href="../index.html">All pages of Quarksmith</a>, <a href="../api-python.html">Python</a></p>'
 """Begins each page of Doxygen."""
 
@@ -130,6 +139,16 @@ def on_post_build(config: Any) -> None:
     index.write_text(json.dumps(found))
 
 
+def coloured(markdown: str) -> str:
+    """The text with the language of indented code at its beginning, as codehilite reads it."""
+
+    def block(found: re.Match[str]) -> str:
+        language = next((name for name, begin in LANGUAGES.items() if re.match(begin, found[1], re.M)), None)
+        return f"    :::{language}\n{found[1]}" if language else found[0]
+
+    return BLOCK.sub(block, markdown)
+
+
 def on_page_markdown(markdown: str, files: Any, **_: Any) -> str:
-    """Links of a page."""
-    return linked(markdown, {f.src_uri for f in files.documentation_pages()})
+    """Links and code of a page."""
+    return coloured(linked(markdown, {f.src_uri for f in files.documentation_pages()}))
