@@ -93,7 +93,7 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
   return boxed;
 }
 
-/// What was written, from the box or where it is, to where it belongs.
+/// Copies results from the padded lattice, if they are there, to the output fields.
 void take_results(const BorderedPart* box, std::span<const ExpressionArgument> boxed,
                   std::span<const ExpressionOutput> outputs) {
   for (std::size_t n = 0; n < outputs.size(); ++n) {

@@ -17,7 +17,7 @@ namespace quarksmith {
 /// A direction of the lattice given to an expression: 0 to 3 for x, y, z, t.
 struct LatticeDirection {
   int mu;
-  /// That of `x`, `y`, `z` or `t`; none of another name.
+  /// The direction called `x`, `y`, `z` or `t`; nothing for another name.
   static std::optional<LatticeDirection> named(std::string_view name) {
     const std::size_t mu = name.size() == 1 ? std::string_view("xyzt").find(name) : std::string_view::npos;
     if (mu == std::string_view::npos) return std::nullopt;
@@ -77,38 +77,37 @@ class ExpressionArgument {
   std::variant<const LinkField*, const SpinorField*, Complex64, LatticeDirection, GammaProduct> value_ = Complex64(0);
 };
 
-/// One field, number or direction of an expression, from Kernel::signature.
+/// A parameter of an expression (field, number or direction), read from Kernel::signature.
 struct ExpressionParameter {
   std::string_view name;
   /// spinor, fermion, propagator, staggered_propagator, links, matrices, algebra, scalars, phases, real, complex,
   /// direction, gamma
   std::string_view kind;
   std::string_view operand;  ///< member of Arguments; half the bits of Arguments::direction that are others'
-  /// out: it is written; some: in some directions; apart: read where something else is written; each: a kernel that
-  /// writes matrices adds up over its right-hand sides; here
+  /// How the field is used. out: written; some: written in some directions; apart: read where something else is
+  /// written; each: a kernel that writes matrices adds up over its right-hand sides; here: at the site itself
   std::string_view flag;
   int flavours = 1;   ///< consecutive right-hand sides of spinors that belong together
   BorderDepth reach;  ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
-  /// Whether the right-hand sides of a spinor field are the columns of a matrix.
   bool is_propagator() const { return kind == "propagator" || kind == "staggered_propagator"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion" || is_propagator(); }
   bool is_direction() const { return kind == "direction"; }
   bool is_gamma() const { return kind == "gamma"; }
   bool is_field() const { return !is_number() && !is_direction() && !is_gamma(); }
-  /// How a kernel wants a field of matrices or numbers stored.
+  /// The storage in which a kernel expects this field of matrices or numbers.
   const StorageInfo& storage(const Kernel& kernel) const;
   bool is_output() const { return flag == "out" || flag == "some"; }
   bool reaches_beyond() const { return reach != BorderDepth{}; }
 };
-/// What an expression needs besides its arguments.
+/// Settings of an evaluation besides its arguments.
 struct ExpressionSettings {
   /// Phases of hops of fermions across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, 1};
   std::string_view basis = "";  ///< in which spinors are, for expressions with matrices in spin
   bool largest = false;         ///< instead of its sums, the largest |value| that a site adds to each
 };
-/// In the order of a call; for as long as the program runs.
+/// Parameters of a kernel in the order of a call; valid as long as the program runs.
 const std::vector<ExpressionParameter>& parameters_of(const Kernel& expression);
 
 /// The arguments of a launch, which works on all sites; an expression with sums also needs `out` (SiteSums).
@@ -116,14 +115,16 @@ const std::vector<ExpressionParameter>& parameters_of(const Kernel& expression);
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments);
 
-/// Evaluates an expression at all sites; returns its sums over the lattice. \param inputs what it is given (fields,
-/// numbers, directions), in the order of its function; a spinor field of one right-hand side serves for all of the
-/// others. \param outputs fields that it writes.
+/// Evaluates an expression at all sites; returns its sums over the lattice.
+/// \param inputs fields, numbers and directions in the order of the expression's function; a spinor field of one
+/// right-hand side serves for all of the others.
+/// \param outputs fields that it writes.
 ///
-/// On parts of a lattice it is collective, and gives what it gives on the whole, in double the same bits: fields that
-/// it reads elsewhere get a border from the neighbours (runtime/ranks/bordered.hpp). \throws MissingKernel this build
-/// has no such kernel for fields of this precision and storage. \throws UsageError as above. \throws WrongLattice a
-/// part is shorter than the expression reads.
+/// On several ranks it is collective, with the same results as on one (in double the same bits): fields read at other
+/// sites get a border from the neighbours (runtime/ranks/bordered.hpp).
+/// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
+/// \throws UsageError as expression_arguments.
+/// \throws WrongLattice the local lattice is shorter than the expression reads.
 std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> inputs,
                              std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings = {});
 inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
@@ -132,7 +133,7 @@ inline std::vector<double> evaluate(std::string_view expression, std::initialize
   return evaluate(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()),
                   settings);
 }
-/// What each site adds to its sums, of an expression that adds up. As above.
+/// The contribution of each site to the sums of an expression; arguments as for evaluate.
 SiteSums site_sums(std::string_view expression, std::span<const ExpressionArgument> inputs,
                    std::span<const ExpressionOutput> outputs = {}, const ExpressionSettings& settings = {});
 inline SiteSums site_sums(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
@@ -143,7 +144,7 @@ inline SiteSums site_sums(std::string_view expression, std::initializer_list<Exp
                           std::initializer_list<ExpressionOutput> outputs) {
   return site_sums(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
 }
-/// What a part must have round it for a call, and for either of two.
+/// The border that a call needs round the local lattice; and the union of two such depths.
 BorderDepth depth_of(std::span<const ExpressionParameter> parameters);
 BorderDepth deeper(const BorderDepth& a, const BorderDepth& b);
 

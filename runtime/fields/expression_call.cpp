@@ -40,7 +40,7 @@ void set_number(Arguments& a, std::string_view name, Complex64 value) {
     c = {value.real(), value.imag()};
 }
 
-/// Both parities, with the distance between them.
+/// The operand of both parities, with the distance between them.
 Operand both_halves(const SpinorField& f) {
   Operand even = f.operand(Parity::even);
   const char* odd = static_cast<const char*>(f.operand(Parity::odd).data);
@@ -74,7 +74,7 @@ BorderDepth reach_of(std::string_view text) {
   return reach;
 }
 
-/// What an argument is, in words.
+/// Description of an argument for messages.
 std::string described(const ExpressionArgument& a) {
   if (a.is_number()) return a.number().imag() == 0 ? "a real number" : "a complex number";
   if (const LatticeDirection* d = a.direction()) return fmt::format("direction {}", d->mu);

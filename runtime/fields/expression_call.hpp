@@ -6,10 +6,10 @@
 
 namespace quarksmith {
 
-/// What the fields of a call have in common.
+/// Domain, precision and shape that all fields of a call share.
 struct ExpressionKind {
   const Domain* domain = nullptr;
-  const BorderedPart* part = nullptr;  ///< of that domain: some fields are in its box
+  const BorderedPart* part = nullptr;  ///< of that domain, if fields live on its padded lattice
   std::string_view precision;
   Components components = {};
   int rhs = 1;
@@ -17,12 +17,11 @@ struct ExpressionKind {
 
 ExpressionKind kind_of(std::span<const ExpressionArgument> arguments);
 
-/// That of a field.
 inline const DomainPointer& domain_of(const ExpressionArgument& a) {
   return a.links() != nullptr ? a.links()->domain_pointer() : a.spinors()->domain_pointer();
 }
 
-/// Whether a kernel adds up what its right-hand sides give.
+/// Whether the kernel sums over right-hand sides.
 bool sums_up(std::span<const ExpressionParameter> parameters);
 
 /// \throws UsageError an argument is not what the kernel needs.

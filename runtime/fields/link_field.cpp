@@ -47,7 +47,7 @@ struct LinkField::Places {
   StoredSites stored(const LinkField& links) const {
     return stored_sites(order_of(links), operand(links), links.precision().word_bytes);
   }
-  /// From now on the links lie in the box, if they can, where they are already; their own memory goes.
+  /// Moves the links into this copy for good, where the layout allows; their own memory is freed.
   void move_into(InBox& copy) {
     if (!copy.part->inside() || home != nullptr || (newest != nullptr && newest != &copy)) return;
     newest = nullptr;
@@ -175,7 +175,7 @@ void LinkField::written_in(const BorderedPart& part) {
 
 namespace {
 
-/// Where the links of one direction on a face stand.
+/// Memory order of the ghost links of direction mu.
 MemoryOrder ghost_order(const LinkField& links, int mu) {
   const Domain& domain = links.domain();
   return {domain.device().short_vectors(),

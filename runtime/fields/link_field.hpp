@@ -9,15 +9,15 @@
 
 namespace quarksmith {
 
-/// Links for kernels: both parities, four directions; of a part of a lattice also those that lead into it from the
-/// parts behind.
+/// Links for kernels: both parities, four directions; on several ranks also the links that lead into the local lattice
+/// from the neighbours behind (ghosts).
 ///
-/// Where the numbers lie is a cache (Places) and no part of the value: to read them may copy them, or move them between
-/// memory of the field and the box of a part (BorderedPart), and what Operands, copies or ghosts were given before may
-/// then be stale. Reading is `const` for that, but is for one thread at a time, as all that uses the device is.
+/// Where the numbers lie is a cache (Places), not part of the value: reading may copy or move them between memory of
+/// the field and the padded lattice, after which earlier Operands, copies or ghosts may be stale. Reading is `const`
+/// nevertheless, but not thread-safe, like all use of the device.
 class LinkField {
  public:
-  /// \param depth slices of the parts behind that hops over these links reach: 1, or 3 for long links.
+  /// \param depth slices of the neighbours behind that hops over these links reach: 1, or 3 for long links.
   LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth = 1);
   ~LinkField();
   LinkField(LinkField&&) noexcept;
@@ -30,31 +30,30 @@ class LinkField {
   int colours() const { return storage_->colours; }
   int lanes() const { return lanes_; }
   int depth() const { return depth_; }
-  /// What the coefficients of hops carry, since links are stored divided by it.
+  /// Factor by which the links were divided when stored; coefficients of hops include it.
   double scale() const { return scale_; }
   void set_scale(double scale) { scale_ = scale; }
   Operand operand() const;
-  /// Their memory, to tell fields apart.
+  /// Address of the links' memory, to tell fields apart.
   const void* memory() const;
-  /// Leaves the box of a part, so that the parities lie one after the other in memory.
+  /// Moves the links out of a padded lattice, so that the parities lie one after the other in memory.
   void stand_alone() const;
-  /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
-  /// Fetched from the other ranks, all of which ask, if the links have changed.
+  /// The links of direction mu on the last slices of the neighbour behind; data null where the lattice is not split.
+  /// Collective: fetched if the links have changed.
   Operand ghosts(int mu) const;
-  /// Fetches these now.
   void exchange_ghosts() const;
-  /// Tells that kernels have written into the links: what was copied of them is old.
+  /// To be called after kernels have written into the links: marks all copies as outdated.
   void changed();
   /// Sets every byte.
   void fill(int byte);
   /// \throws UsageError the kinds differ.
   void copy_from(const LinkField& other);
 
-  /// The copy of the links in the box of a part, with what `beyond` asks for in its border. Collective if so. It is
-  /// kept for as long as the field and the part live; the links move into it if they can lie there.
+  /// The copy of the links in a padded lattice, with the border filled if `beyond` (then collective). Kept while field
+  /// and padded lattice live; the links move into it if they can.
   const LinkField& read_in(const BorderedPart& part, bool beyond) const;
-  /// Memory of the links in the box for kernels to write into, with what the links hold if `keep`, and what is done
-  /// after they have.
+  /// Memory of the links in a padded lattice for kernels to write into, with what the links hold if `keep`;
+  /// written_in() is to be called afterwards.
   LinkField& write_in(const BorderedPart& part, bool keep = false);
   void written_in(const BorderedPart& part);
 

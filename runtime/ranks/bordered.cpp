@@ -19,7 +19,7 @@ namespace {
 
 int even(int n) { return n + n % 2; }
 
-/// What a choice of extents costs: blocks of lanes that hold sites of the part, then sites.
+/// Cost of a choice of extents, to be compared: blocks that hold local sites, then all sites.
 struct Cost {
   long long blocks, sites;
   friend auto operator<=>(const Cost&, const Cost&) = default;

@@ -1,5 +1,5 @@
 /// \file
-/// Lattices on devices: what the fields of one have in common.
+/// A lattice on a device, shared by all fields on it.
 #pragma once
 
 #include <array>
@@ -19,25 +19,25 @@ class Halos;
 class Mail;
 class RankSums;
 
-/// Sites beyond a part that kernels read, along each direction and both ways alike.
+/// How far kernels read beyond the local lattice along each direction, the same both ways.
 struct BorderDepth {
   Coordinates sites{};
-  bool corners = false;  ///< some of them are reached by steps along several directions
+  bool corners = false;  ///< corners, too: sites reached by steps along several directions
   friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
 };
 
-/// Fields whose borders were filled from other ranks, bytes that this rank sent for that, and copies of whole fields
-/// from a part into the memory that has a border, and back.
+/// Work for the borders of fields so far: exchanges with other ranks, bytes that this rank sent, and copies of whole
+/// fields between local and padded lattice.
 struct BorderTraffic {
   long long exchanges = 0, bytes = 0, copies = 0;
 };
 
-/// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
+/// A lattice on a device, or one rank's local lattice: shared by all fields that kernels use together.
 class Domain {
  public:
-  /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
+  /// \param communicator the ranks that the lattice is spread over, in the order of their numbers.
   /// \param reach sites of the longest hop of kernels on it, 1 or 3.
-  /// \throws WrongLattice the lattice, or this part of it, is shorter than a hop.
+  /// \throws WrongLattice the lattice, or the local one, is shorter than a hop.
   Domain(const Lattice& lattice, std::shared_ptr<Device> device,
          std::shared_ptr<Communicator> communicator = Communicator::self(), int reach = 1);
   ~Domain();
@@ -45,30 +45,30 @@ class Domain {
   const Lattice& lattice() const { return lattice_; }
   Communicator& communicator() const { return *communicator_; }
   const std::shared_ptr<Communicator>& communicator_pointer() const { return communicator_; }
-  /// The boundaries of this part, made when first asked for: by all ranks together.
+  /// Halos for hopping terms; made on first use, by all ranks together.
   /// \throws UsageError the lattice is not split.
   Halos& halos() const;
-  /// What takes links and fields at the boundaries to the neighbours, made like `halos`.
+  /// Halo exchange of links and fields outside hopping terms; made like `halos`.
   Mail& mail() const;
-  /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
-  /// that depth stay within the part. It may be deeper than asked for.
-  /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
-  /// \param shared give the deepest there is, which holds copies of links already, not one of that depth alone.
+  /// The padded lattice with at least this border, for fields whose numbers have `element_bytes`; null if kernels of
+  /// that depth stay within the local lattice.
+  /// \throws WrongLattice the local lattice is shorter than the depth; the message names `what`.
+  /// \param shared give the deepest one there is, which holds copies of links already, not one of just this depth.
   const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
                                bool shared = true) const;
-  /// The one of these whose box that is; null if none is.
+  /// The padded lattice of this domain with that inner domain; null if there is none.
   const BorderedPart* bordered_in(const Domain& box) const;
-  /// A box of these extents with the part at that place in it, for such numbers, so that parts share copies of links;
-  /// null if none is.
+  /// An existing inner domain of a padded lattice with these extents and this offset of the local lattice, so that
+  /// padded lattices share copies of links; null if there is none.
   std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset,
                                          int element_bytes) const;
-  /// What the borders of its fields have cost so far.
+  /// Cost of the borders of this domain's fields so far.
   BorderTraffic border_traffic() const;
-  /// How sums extend over the ranks; made like `halos`. Null for one rank.
+  /// Sums over the ranks within kernels; made like `halos`. Null for one rank.
   const RankSums* rank_sums() const;
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
-  /// Whether fields of the two are stored alike, so that they can be copied into each other.
+  /// Whether fields of both domains are stored alike, so that they can be copied into each other.
   friend bool alike(const Domain& a, const Domain& b) {
     return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
   }

@@ -13,7 +13,7 @@
 namespace quarksmith {
 namespace {
 
-/// Where the colour vectors that cross a face stand, and their bytes for so many right-hand sides.
+/// Places of the colour vectors that cross a face, and their bytes for all right-hand sides.
 struct Face {
   MemoryOrder order;
   std::size_t data, norm;

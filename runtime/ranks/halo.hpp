@@ -18,7 +18,7 @@
 
 namespace quarksmith {
 
-/// How spinors cross the boundaries of parts while a hopping term is applied.
+/// How spinors cross the boundaries between local lattices while a hopping term is applied.
 enum class Policy {
   first,    ///< exchange, then one kernel for all sites
   overlap,  ///< sites that need nothing of neighbours are worked on during the exchange, the others after it
@@ -48,17 +48,16 @@ class Halos {
 
   /// Why a policy cannot be used here; empty if it can.
   std::string refusal(Policy policy) const;
-  /// Those that can.
+  /// All policies that can be used here.
   std::vector<Policy> possible() const;
-  /// From now on hopping terms use this policy; none: the one that was measured to be fastest. All ranks must agree.
+  /// Sets the policy of hopping terms from now on, the same on all ranks; none: the one measured to be fastest.
   /// \throws UsageError it cannot be used here.
   void use(std::optional<Policy> policy);
-  /// The one in use: what is asked for, or was measured to be fastest, or by what is possible.
+  /// The policy in use: as set, else as measured, else the best of those possible.
   Policy policy_for(std::string_view precision, int rhs) const;
-  /// For one spinor in double precision.
   Policy policy() const { return policy_for("double", 1); }
-  /// Whether a hopping term can be one launch on all sites. One that makes sums is then, whatever is fastest without
-  /// them: passes over fields and waiting take longer.
+  /// Whether a hopping term can be one launch on all sites. Terms that make sums then use it always: extra passes over
+  /// fields and waiting would take longer.
   bool in_one_launch() const { return asked_ ? *asked_ == Policy::fused : refusal(Policy::fused).empty(); }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
@@ -67,7 +66,7 @@ class Halos {
   /// whose ghosts these are.
   /// \throws MissingKernel the kernel has no part for boundaries.
   void apply(const Kernel& kernel, Arguments arguments, const LinkGhosts& links);
-  /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
+  /// One stage of apply alone, for timing; results are meaningless.
   void apply_part(const Kernel& kernel, Arguments arguments, const LinkGhosts& links, const HaloWork& work);
 
   /// Bytes that one application sends to other ranks.
@@ -84,7 +83,7 @@ class Halos {
   const Domain* domain_;
   bool reachable_;  ///< all ranks can store into each other's memory
   std::optional<Policy> asked_;
-  /// What measurements on this device chose for parts of this size (generator/tune/policies.py), where it is possible.
+  /// The fastest policy as measured on this device at this local volume (generator/tune/policies.py).
   struct Measured {
     std::string_view precision;
     bool batch;
@@ -92,7 +91,7 @@ class Halos {
   };
   std::vector<Measured> measured_;
   std::array<std::unique_ptr<HaloPolicy>, policy_count> ways_;
-  /// By precision, vectors that cross, sites of the longest hop, and whether neighbours store into them.
+  /// Key: precision, vectors that cross, sites of the longest hop, whether neighbours store into the zones.
   std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
 };
 

@@ -92,7 +92,7 @@ class PeerStores final : public HaloPolicy {
   }
 
  private:
-  /// The same through memory that processes share, by the counters of the GPU's kernels.
+  /// Exchanges through memory that processes share, by the counters that the GPU's kernels use.
   void apply_on_host(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) {
     Halo now = zones.halo;
     const long long shift = zones.exchange % 2 == 1 ? now.buffer : 0;

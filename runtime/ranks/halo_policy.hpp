@@ -1,12 +1,12 @@
 /// \file
-/// The ways to bring spinors over the boundaries of parts, one class each; used by runtime/ranks/halo.cpp.
+/// The ways to exchange the halos of hopping terms, one class each; used by runtime/ranks/halo.cpp.
 #pragma once
 
 #include "runtime/ranks/halo.hpp"
 
 namespace quarksmith {
 
-/// Where the zone of a hop begins among the others of a rank, and its bytes: words, then norms.
+/// Offset of the zone of one hop among those of a rank, and its bytes: words, then norms.
 struct Place {
   std::size_t offset = 0, bytes = 0;
 };
@@ -43,7 +43,7 @@ struct Halos::Zones {
 /// Applies the part of a hopping kernel that `work` names, on either kind of device; `a` has its halo.
 void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones, const HaloWork& work);
 
-/// One way to apply a hopping term on all ranks.
+/// Applies a hopping term on all ranks by one policy.
 class HaloPolicy {
  public:
   virtual ~HaloPolicy() = default;

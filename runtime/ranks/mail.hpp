@@ -1,5 +1,5 @@
 /// \file
-/// What the ranks of a lattice give their neighbours outside hopping terms: links and fields at their boundaries.
+/// Halo exchange of links and fields outside hopping terms.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,33 @@
 
 namespace quarksmith {
 
-/// Bytes from one parcel or ghost zone in memory to the next.
+/// Bytes of a zone, rounded up to where the next one begins in memory.
 inline std::size_t aligned_zone(std::size_t bytes) {
   constexpr std::size_t alignment = 256;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The memory of a rank of this host, by its number among all.
+/// The memory of a rank on this host, by its number among all ranks.
 char* part_of(const SharedMemory& shared, const Communicator& communicator, int rank);
 
-/// What lies on one side of a part along mu: it comes from the part there, which has it, and goes from this part, which
-/// has the same for another, to the one on the opposite side.
+/// Data of one face along mu: received from the neighbour on `side`, while this rank sends the same face of its own to
+/// the opposite neighbour.
 struct Parcel {
   int mu;
   int side;  ///< 0: behind the part, 1: ahead of it
   std::size_t bytes;
 };
 
-/// Memory for parcels that arrive and leave. With the policies `peer` and `fused` ranks store what leaves into each
-/// other's memory, twice as much of it, used in turn; else it travels by messages, from and to the host's memory where
-/// MPI does not reach the device's.
+/// Exchanges faces with the neighbours. With the policies `peer` and `fused` ranks store into each other's memory, two
+/// buffers used in turn; else MPI messages carry them, through host memory where MPI cannot reach the device's.
 class Mail {
  public:
-  /// Writes parcel number `n` to memory, or reads it from there; on the device, enqueued.
+  /// Packs face number `n` into memory, or unpacks it from there; enqueued on the device.
   using Copy = std::function<void(std::size_t n, char* memory)>;
 
   explicit Mail(const Domain& domain) : domain_(&domain) {}
 
-  /// Collective; all ranks have the same parcels. \throws OutOfMemory
+  /// Collective; all ranks pass the same faces. \throws OutOfMemory
   void exchange(std::span<const Parcel> parcels, const Copy& pack, const Copy& unpack);
 
  private:
@@ -50,7 +49,7 @@ class Mail {
     std::shared_ptr<void> host;  ///< of GPUs whose memory MPI does not read
   };
   void make(std::size_t bytes, bool peers);
-  /// Where parcels of a rank arrive.
+  /// Where a rank receives.
   char* arriving(int rank) const;
 
   const Domain* domain_;

@@ -8,13 +8,13 @@
 
 namespace quarksmith {
 
-/// What kernels need to add up numbers over ranks: on the host's processors a function that they call; on GPUs of one
-/// host memory into which all ranks store.
+/// Access for kernels to sums over ranks: a function to call on CPUs; on GPUs of one host, memory into which all ranks
+/// store.
 class RankSums {
  public:
   RankSums(const std::shared_ptr<Device>& device, Communicator& communicator);
 
-  /// For Arguments::team; null if the host must add up (GPUs that cannot reach each other's memory).
+  /// Value of Arguments::team; null if the host must add up (GPUs that cannot reach each other's memory).
   const Team* team() const { return team_; }
 
  private:

@@ -14,7 +14,7 @@ inline MemoryOrder order_of_sites(const Domain& domain, int lanes) {
   return {domain.device().short_vectors(), 1, 1, 8, domain.layout(lanes).geometry().half_sites, 2, lanes};
 }
 
-/// A number for each slot of a field of all sites with so many lanes: that of its site, or SiteDraws::nowhere.
+/// One number for each slot of a field of all sites: that of its site, or SiteDraws::nowhere.
 Memory numbers_by_slot(const Domain& domain, int lanes, const std::function<long long(const Coordinates&)>& number_of);
 
 }  // namespace quarksmith
