@@ -14,7 +14,7 @@ namespace quarksmith {
 /// Any action of the table.
 class Action {
  public:
-  /// All that a run says besides the parameters.
+  /// Properties of an action besides its parameters.
   struct Setting {
     BoundaryPhases boundary{1, 1, 1, -1};
     int source = 0, sink = 0;  ///< of several flavours those of four-dimensional sources and quark fields
@@ -23,16 +23,16 @@ class Action {
 
   explicit Action(ActionValues values) : Action(std::move(values), Setting()) {}
   Action(ActionValues values, Setting setting) : values_(std::move(values)), setting_(std::move(setting)) {}
-  /// By its name and the values of its parameters. \throws UnknownName, UsageError as of ActionValues.
+  /// An action from its name and the values of its parameters. \throws UnknownName, UsageError as ActionValues.
   Action(std::string_view name, const std::map<std::string, double>& parameters,
          const BoundaryPhases& boundary = {1, 1, 1, -1});
 
-  /// As options have it: `twisted-mass`.
+  /// Name as in options, such as `twisted-mass`.
   std::string name() const { return option_name(info().name); }
   const ActionInfo& info() const { return values_.info(); }
   const ActionValues& values() const { return values_; }
   const Setting& setting() const { return setting_; }
-  /// Of a vector; see SpinorField.
+  /// Spins of a vector; see SpinorField.
   int spins() const { return info().spins; }
   int slices() const { return info().chain.empty() ? info().flavours : values_.slices(); }
   /// Sites of the longest hop: what the domain of a solver is made for.
@@ -46,7 +46,7 @@ class Action {
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add. A field is missing.
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const;
-  /// By how much the storage misses the links that hops go along. Collective.
+  /// Deviation of the stored links along which M hops from those given. Collective.
   LinkDeviation deviation(const LinkStore& links) const;
   /// The storage in which links of this group are kept by default, given that of a configuration's.
   std::string default_links(std::string_view of_gauge) const;

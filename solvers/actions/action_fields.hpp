@@ -13,7 +13,7 @@
 
 namespace quarksmith {
 
-/// Of an action on one device and configuration.
+/// The fields of one action on one device and configuration.
 class ActionFields {
  public:
   /// \throws UsageError a field of the statement is missing, of another kind or lattice, or the action has none of a
@@ -24,9 +24,9 @@ class ActionFields {
   const ActionInfo& info() const { return program_.info(); }
   const LinkProgram& program() const { return program_; }
   const LinkStore& links() const { return links_; }
-  /// All of them in double, made when first asked for and kept by the store for all precisions.
+  /// All fields in double; made on first use and kept by the LinkStore for all precisions.
   const StatementFields& in_double() const;
-  /// One of them as kernels take it. \param storage of links and matrices. \param depth of LinkField.
+  /// One field as kernels take it. \param storage of links and matrices. \param depth of LinkField.
   std::shared_ptr<const LinkField> stored(int field, const PrecisionInfo& precision, std::string_view storage,
                                           int depth = 1) const;
   /// A spinor field of the caller.
@@ -34,7 +34,7 @@ class ActionFields {
   /// Whether a storage holds the matrices of a field of the kernels of M to rounding or by design: what is stored in
   /// fewer reals are those of a group.
   bool holds(int field, const StorageInfo& storage) const;
-  /// By how much a storage misses the links of hops; collective.
+  /// Deviation of the links of hops in this storage from those given. Collective.
   LinkDeviation deviation(std::string_view storage) const;
   /// The number of the field whose links hops take, of each length.
   int hops(int length) const { return info().links[length > 1]; }

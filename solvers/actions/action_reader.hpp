@@ -23,7 +23,7 @@ struct ActionWording {
 
 /// The name by which an action is chosen and recorded: of one that extends another (`twisted-doublet`) that of this.
 std::string listed_name(const ActionInfo& action);
-/// Those names of the actions that are offered, where `has` is true.
+/// Names of the actions that users can choose and for which `has` is true.
 std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has = [](const ActionInfo&) {
   return true;
 });
@@ -49,11 +49,11 @@ class ActionReader {
   ActionReader(const ActionInfo& info, const Texts& given, int slices, ActionWording wording);
 
   ActionValues values() const;
-  /// Those given, or the default; 0 for actions without a mass.
+  /// The masses given, or the default; 0 for actions without a mass.
   std::vector<double> masses() const;
 
  private:
-  /// What gives a parameter.
+  /// The option that gave a parameter, its text and its numbers.
   struct Given {
     std::string by, text;
     std::vector<ActionValues::Value> numbers;  ///< one, several masses, or one for each slice

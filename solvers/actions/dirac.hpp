@@ -19,21 +19,22 @@ using BoundaryPhases = std::array<Complex64, directions>;
 /// exp(i pi angle), exactly real for integers.
 Complex64 phase_of(double angle);
 
-/// On which sites a method works: all, or the even ones in one of two forms (solvers/actions/even_odd.hpp).
+/// The form of the operator that a method works on: on all sites, or one of two even-odd forms
+/// (solvers/actions/even_odd.hpp).
 enum class Reduction { none, symmetric, asymmetric };
 
-/// Takes derivatives of -2 weight Re chi^+ M psi by the fields of M, all right-hand sides, psi and chi on all sites
-/// (solvers/hmc/fermion_force.hpp).
+/// Adds up derivatives of -2 weight Re chi^+ M psi by the fields of M, over all right-hand sides, psi and chi on all
+/// sites (solvers/hmc/fermion_force.hpp).
 class ForceSink {
  public:
   virtual ~ForceSink() = default;
-  /// Of the hops h D of M; vectors of several slices are right-hand sides.
+  /// Adds the derivative of the hops h D of M; vectors of several slices are right-hand sides.
   virtual void add_hops(const SpinorField& psi, const SpinorField& chi, double weight) = 0;
-  /// Of the part of T that is made of fields.
+  /// Adds the derivative of the field-dependent part of T.
   virtual void add_site_term(const SpinorField& psi, const SpinorField& chi, double weight) = 0;
-  /// -factor d log |det T| of the sites of a parity, for each of so many flavours.
+  /// Adds -factor d log |det T| of the sites of a parity, for each flavour.
   virtual void add_log_det(const StoredTerm& term, Parity parity, double factor) = 0;
-  /// Of a formula as it stands.
+  /// Adds the derivative of an operator that is a formula without hops and site term.
   virtual void add_formula(const SpinorField& psi, const SpinorField& chi, double weight) = 0;
 };
 
@@ -42,26 +43,27 @@ class DiracMatrix : public LinearOperator {
  public:
   /// Adds the force of -2 weight Re y^+ dA x, A this operator: all right-hand sides.
   virtual void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const = 0;
-  /// Whether some of its hops lead along several directions.
+  /// Whether some hops lead along several directions.
   virtual bool turns_corners() const { return false; }
 };
 
-/// An operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand and P. Rossi,
-/// Comput. Phys. Commun. 60 (1990) 211).
+/// The even-odd form: an operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand
+/// and P. Rossi, Comput. Phys. Commun. 60 (1990) 211).
 class ReducedOperator : public DiracMatrix {
  public:
   Subset subset() const override { return Subset::even; }
-  /// Right-hand side of the reduced system; `b` holds all sites.
+  /// Right-hand side of the even-odd system; `b` holds all sites.
   virtual void prepare(SpinorField& reduced, const SpinorField& b) const = 0;
-  /// Solution of M x = b from that of the reduced system.
+  /// Solution of M x = b from that of the even-odd system.
   virtual void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const = 0;
-  /// About |residual of M| / |residual of the reduced system|: what a tolerance is divided by.
+  /// About |residual of M| / |residual of the even-odd system|, by which tolerances are divided.
   virtual double residual_scale() const { return 1; }
-  /// True if it is Hermitian and positive and stands for M^+ M: conjugate gradients work on it as it stands.
+  /// Whether the form is Hermitian, positive and stands for M^+ M, so that conjugate gradients work on it directly.
   virtual bool hermitian() const { return false; }
-  /// Of those the force of -sum_k residues[k] x_k^+ dA x_k. \throws UsageError it is not Hermitian.
+  /// For Hermitian forms, adds the force of -sum_k residues[k] x_k^+ dA x_k.
+  /// \throws UsageError the form is not Hermitian.
   virtual void add_squared_force(ForceSink& force, const SpinorField& x, const std::vector<double>& residues) const;
-  /// out = T in on the even sites, T what a symmetric form was divided by. \throws UsageError it has none.
+  /// out = T in on the even sites, the T by which a symmetric form was divided. \throws UsageError it has none.
   virtual void multiply_term(SpinorField& out, const SpinorField& in) const;
 };
 
@@ -71,36 +73,37 @@ class DiracOperator {
   virtual ~DiracOperator() = default;
   /// M on all sites.
   virtual const DiracMatrix& matrix() const = 0;
-  /// Its even-odd form for up to `rhs` right-hand sides; `form` is not Reduction::none.
+  /// The even-odd form for up to `rhs` right-hand sides; `form` is not Reduction::none.
   /// \throws UsageError the action does not have that form.
   virtual std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const = 0;
-  /// Of actions with M M^+ = t^2 - h^2 D^2 for a number t: that on the sites of one parity, and the operator for other
-  /// values of the parameters on the same links. \throws UsageError M is none of these, which is what the default says.
+  /// For actions with M M^+ = t^2 - h^2 D^2, t a number: M M^+ on the sites of one parity, and the operator with other
+  /// values of the parameters on the same links.
+  /// \throws UsageError M is not of this kind (the default).
   virtual std::unique_ptr<ReducedOperator> square(Parity parity, int rhs) const;
   virtual std::unique_ptr<DiracOperator> with(const ActionValues& values) const;
-  /// The operator of this rank's part alone: hops that leave it find zero (M. Luescher, Comput. Phys. Commun. 156
+  /// The operator of the local lattice alone: hops that leave it find zero (M. Luescher, Comput. Phys. Commun. 156
   /// (2004) 209).
-  /// \throws UsageError the action has none, which is what the default says.
+  /// \throws UsageError the action has none (the default).
   virtual std::unique_ptr<DiracOperator> dirichlet() const;
-  /// Fields of half the sites that each right-hand side of a reduced operator needs as work space.
+  /// Work space of an even-odd form: fields of half the sites, for each right-hand side.
   virtual int work_fields() const { return 1; }
 
   /// The fields of the action, and its parameters.
   virtual const ActionFields& fields() const = 0;
   const ActionValues& values() const;
-  /// The part of T that is made of fields; null where there is none.
+  /// The field-dependent part of T; null if there is none.
   virtual const StoredTerm* stored_term() const { return nullptr; }
   /// Sum of log |det T| over the sites of a parity where T depends on fields, else 0.
   virtual double log_det(Parity) const { return 0; }
 
-  /// True if vectors are not quark fields in four dimensions: `embed` and `project` lead there and back.
+  /// Whether vectors are other than quark fields in four dimensions; `embed` and `project` convert.
   virtual bool embeds() const { return false; }
   /// Right-hand side of M x = b for a quark source in four dimensions; the default copies it.
   virtual void embed(SpinorField& b, const SpinorField& source) const;
   /// Four-dimensional quark field of a solution; the default copies it.
   virtual void project(SpinorField& quark, const SpinorField& x) const;
-  /// The quark field in the middle of a fifth dimension, of actions that have one: Action::has_midpoint.
-  /// \throws UsageError there is none, which is what the default says.
+  /// The quark field in the middle of a fifth dimension, for actions with Action::has_midpoint.
+  /// \throws UsageError there is none (the default).
   virtual void midpoint(SpinorField& quark, const SpinorField& x) const;
 };
 

@@ -8,9 +8,8 @@
 
 namespace quarksmith {
 
-/// What the operators of an action along a fifth dimension are made of, in one precision: M = A + h H B, where the
-/// hopping term H stays in a slice and A = alpha + beta R and B = b + c R at a site. All numbers are those of the
-/// statement.
+/// Building blocks of operators with a fifth dimension, in one precision: M = A + h H B, where the hopping term H stays
+/// in a slice, and A = alpha + beta R and B = b + c R act at a site. All numbers are those of the action's statement.
 class DomainWallHopping {
  public:
   explicit DomainWallHopping(HoppingTerm hopping);

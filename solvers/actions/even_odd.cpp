@@ -72,7 +72,7 @@ void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) cons
   hopping_->apply_t(out, in, 0, none, Parity::even, Dagger::no);
 }
 
-/// Of the symmetric form y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.
+/// Symmetric form: y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.
 void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
   const bool symmetric = form_ == Reduction::symmetric;
   std::optional<SpinorField> left;
@@ -137,7 +137,8 @@ void HermitianEvenOdd::add_force(ForceSink&, const SpinorField&, const SpinorFie
   throw UsageError("an operator that stands for M^+ M has the force of x alone; leave y out");
 }
 
-/// With D^+ = -D that of x^+ D D x is -2 Re (D x)^+ dD x: x on the sites of this, D x on the others.
+/// Since D^+ = -D, the derivative of x^+ D D x is -2 Re (D x)^+ dD x: x on the sites of this operator, D x on the
+/// others.
 void HermitianEvenOdd::add_squared_force(ForceSink& force, const SpinorField& x,
                                          const std::vector<double>& residues) const {
   const Parity others = opposite(parity_);

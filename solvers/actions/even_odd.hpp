@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// What both forms share.
+/// Common part of the two even-odd forms.
 class HoppingEvenOdd : public ReducedOperator {
  public:
   const DomainPointer& domain() const override { return hopping_->domain(); }

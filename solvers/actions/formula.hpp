@@ -13,12 +13,12 @@
 
 namespace quarksmith {
 
-/// What kernels of a formula take besides the fermion, by the names that its statement has for it.
+/// Fields and numbers that kernels of a formula take besides the fermion, by their names in the statement.
 class NamedArguments {
  public:
   /// \param storage of links in SU(3).
   NamedArguments(const ActionFields& fields, const PrecisionInfo& precision, std::string_view storage);
-  /// None if the statement has no field or number of that name.
+  /// Nothing if the statement has no field or number of that name.
   std::optional<ExpressionArgument> find(std::string_view name) const;
   /// Whether there are links in SU(3) among them.
   static bool has_links(const ActionInfo& info);

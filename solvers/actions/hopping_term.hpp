@@ -24,7 +24,7 @@ class HoppingTerm {
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   HoppingTerm(const ActionFields& fields, const PrecisionInfo& precision, const BoundaryPhases& boundary);
 
-  /// The same with other values of the parameters, for actions whose T is a number and whose hops have none.
+  /// The hopping term with other values of the parameters, for actions whose T is a number and whose hops have none.
   HoppingTerm with(const ActionValues& values) const;
 
   /// The operator of this rank's part alone: hops that leave it find zero (Dirichlet boundaries, as for Schwarz

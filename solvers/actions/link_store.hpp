@@ -13,19 +13,18 @@
 
 namespace quarksmith {
 
-/// How far links that were stored and read back are from those that were given, over all links and ranks.
+/// Deviation of stored links from those given, over all links and ranks.
 struct LinkDeviation {
   double largest = 0;  ///< |difference| of an element
   double typical = 0;  ///< root mean square of what it does to colour vectors of unit length
-  /// Rounding and no more, which eight reals multiply for a few links: residuals do not feel that.
+  /// Whether the deviation is rounding, which eight reals amplify for a few links; residuals do not feel it.
   bool negligible() const { return largest <= 1e-13 && typical <= 3e-15; }
 };
-/// Relative to the scale of the stored links. \param stored double. Collective.
+/// Deviation relative to the scale of the stored links. \param stored double. Collective.
 LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given);
-/// What a user should know of a deviation: a clause; empty if there is nothing to know.
+/// A clause for users about a deviation; empty if it is negligible.
 std::string text_of(const LinkDeviation& deviation, const std::string& storage);
-/// Which links a solve used, as reports have it: `r12`, or where they differ those of residuals and those of
-/// iterations: `r18-r12`.
+/// The storages that a solve used, for reports: `r12`, or `r18-r12` if residuals and iterations used different ones.
 std::string links_text(const std::string& residuals, const std::string& iterations);
 
 /// The links of a solver, in the gauge in which it works.
@@ -42,20 +41,20 @@ class LinkStore {
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }
-  /// The same links in another storage. What is kept is shared.
+  /// A store of the same links in another storage, which shares what is kept.
   LinkStore with(std::string_view storage) const;
   LinkStore exact() const { return with(full_storage(colours()).name); }
   int colours() const { return gauge_ != nullptr ? gauge_->colours() : kept_->plain->colours(); }
-  /// As the storage or another one says; made anew at each call, but for the last one in double, which is kept until
+  /// The links in a precision and storage, made anew at each call; only the last one in double is kept, until
   /// `release`.
   std::shared_ptr<const LinkField> store(std::string_view precision, std::string_view storage) const;
   std::shared_ptr<const LinkField> store(std::string_view precision) const { return store(precision, storage_); }
-  /// By how much the storage misses the links; collective.
+  /// Deviation of the stored links from those given. Collective.
   LinkDeviation deviation() const;
-  /// With all reals in double, kept until `release`: what site terms and other links are made from.
+  /// The links with all reals in double, from which site terms and other links are made; kept until `release`.
   std::shared_ptr<const LinkField> plain() const;
-  /// What make() returns, made when first asked for by that name and kept until `release`: fields that actions derive
-  /// from the links once for all precisions.
+  /// The result of make(), made on first use under this name and kept until `release`: fields that actions derive from
+  /// the links once for all precisions.
   template <class Made, class Make>
   const Made& derived(const std::string& name, const Make& make) const {
     std::shared_ptr<void>& kept = kept_->derived[name];

@@ -29,7 +29,7 @@ struct SliceMatrix {
   std::vector<Complex64>& operator()(Chirality c) { return diagonal[int(c)]; }
 };
 
-/// What a kernel multiplies one part of one slice by (runtime/kernels/slices.hpp).
+/// Number by which a kernel multiplies one part of a slice (runtime/kernels/slices.hpp).
 struct ChainStep {
   Complex64 own, take, give, keep, close;
 };

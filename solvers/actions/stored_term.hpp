@@ -20,7 +20,7 @@ class StoredTerm {
   /// \throws UsageError the build lacks a kernel; Error C is singular at some site.
   StoredTerm(const ActionValues& values, const StatementFields& fields, const PrecisionInfo& precision,
              std::optional<double> shift = {});
-  /// The same in another precision than double. \param high in double.
+  /// A copy in a precision other than double. \param high in double.
   StoredTerm(const StoredTerm& high, const PrecisionInfo& precision);
 
   const TermField& term() const { return term_; }

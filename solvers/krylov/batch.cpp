@@ -14,15 +14,15 @@ namespace {
 
 constexpr double divergence = 1e6;  ///< growth of a residual that counts as one
 
-/// Iterations in which a residual must halve where another method stands ready, and their share of those so far: that
-/// of a method that suits its system takes a tenth of them, but light quarks begin with a plateau.
+/// A right-hand side that another method could take over must halve its residual in this many iterations, and in this
+/// share of those so far. A method that suits its system takes a tenth, but light quarks begin with a plateau.
 constexpr int halving = 300;
 constexpr double halving_share = 1.0 / 3;
 
 /// A batch shrinks to `live` right-hand sides when that saves a tile of four, two or one.
 int width_for(int live) { return live <= 2 ? live : (live + 3) / 4 * 4; }
 
-/// Of a rehearsal, whose numbers would never converge.
+/// Results of a rehearsal, whose numbers would never converge.
 std::vector<SolverResult> converged(int rhs) {
   std::vector<SolverResult> results(static_cast<std::size_t>(rhs));
   for (SolverResult& r : results) r.converged = true;

@@ -36,11 +36,11 @@ class KrylovBatch {
                                   const std::vector<double>& tolerances, const std::vector<double>& shifts = {},
                                   const std::vector<int>& limits = {});
   int capacity() const { return capacity_; }
-  /// With true a right-hand side whose recurrence breaks down, diverges or stagnates is given up at once, for another
-  /// method to go on with; by itself it would be restarted a few times.
+  /// If true, a right-hand side whose recurrence breaks down, diverges or stagnates is given up at once, for another
+  /// method to continue; otherwise it is restarted a few times.
   void hand_over(bool on) { hand_over_ = on; }
-  /// With true one that makes no progress, or whose true residual stagnates, is given up at once, for a higher
-  /// precision to go on with, which tells so.
+  /// If true, a right-hand side that makes no progress, or whose true residual stagnates, is given up at once, for a
+  /// higher precision to continue, which reports it.
   void raised_when_lost(bool on) { raised_ = on; }
   /// Tells that the operators apply other links than before: what was recorded of them is forgotten.
   void operators_changed() { programs_.clear(); }

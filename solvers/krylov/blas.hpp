@@ -13,7 +13,7 @@ class Blas {
  public:
   /// \throws UsageError the build lacks one of the kernels.
   Blas(Device& device, const PrecisionInfo& precision, Components components = {});
-  /// For the vectors of an operator, and for fields like `x`.
+  /// Operations on the vectors of an operator, or on fields like `x`.
   explicit Blas(const LinearOperator& a) : Blas(a.domain()->device(), a.precision(), a.components()) {}
   explicit Blas(const SpinorField& x) : Blas(x.device(), x.precision(), x.components()) {}
 
@@ -30,7 +30,7 @@ class Blas {
   Complex64 dot(const SpinorField& x, const SpinorField& y) const;
   /// y = x - y; returns |y|^2
   double residual(const SpinorField& x, SpinorField& y) const;
-  /// The same for each right-hand side.
+  /// Squared norm of each right-hand side.
   std::vector<double> norms2(const SpinorField& x) const;
   std::vector<double> residuals(const SpinorField& x, SpinorField& y) const;
 

@@ -11,9 +11,8 @@ namespace quarksmith {
 /// have memory for multiples of four, and what is written beyond a matrix's width are zeros, or the columns of Z.
 class BlockBlas {
  public:
-  /// For vectors of an operator.
-  /// \param numbers elements of a padded matrix at most, and matrices that are staged together.
-  /// \throws UsageError the build lacks one of the kernels.
+  /// \param a operator whose vectors are worked on. \param numbers elements of a padded matrix at most.
+  /// \param places matrices that are staged together. \throws UsageError the build lacks one of the kernels.
   BlockBlas(const LinearOperator& a, std::size_t numbers, int places = 1);
 
   static constexpr int padded(int columns) { return (columns + group - 1) / group * group; }

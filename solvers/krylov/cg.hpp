@@ -6,7 +6,7 @@
 
 namespace quarksmith {
 
-/// What the operator of a recurrence of conjugate gradients stands for.
+/// The matrix of the system that conjugate gradients solve.
 enum class CgForm {
   normal,    ///< any A: solves A^+ A y = A^+ r
   hermitian  ///< A Hermitian, A + sigma positive: solves (A + sigma) y = r, sigma a scalar of each right-hand side

@@ -1,6 +1,5 @@
 /// \file
-/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for numbers and
-/// functions.
+/// State of the right-hand sides of a batch, for batch.cpp and settle.cpp; numbers and functions for others, too.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +11,12 @@ namespace quarksmith {
 
 constexpr int ring = 8;  ///< snapshots kept of scalars
 constexpr const char* no_progress = "no progress";
-/// Conjugate gradients that drift, by this part of the residual, converge ever more slowly.
+/// Conjugate gradients whose true residual exceeds that of the recurrence by this factor converge ever more slowly.
 constexpr const char* drifted = "the recurrence leaves the true residual";
 constexpr double drift_to_leave = 1.25;
 constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
 
-/// Iterations that are under way before the host looks at the first.
+/// Iterations enqueued before the host looks at the first.
 inline int look_ahead(const Device& device, const SolverOptions& options) {
   return device.asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
 }
@@ -30,7 +29,7 @@ struct KrylovBatch::Column {
   double b_norm = 0;     ///< |b|
   double b_measure = 0;  ///< |b|, or |A^+ b|
   double measured = INFINITY, best = INFINITY, best_residual = INFINITY, best_norm = INFINITY;
-  double rr = 0;                ///< |residual|^2 of the recurrence when it was settled
+  double rr = 0;                ///< |residual|^2 of the recurrence when it was last replaced
   double rate = 0.5;            ///< by which |residual|^2 fell in an iteration
   double least = 0;             ///< least |residual|^2 since then
   double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
@@ -38,7 +37,7 @@ struct KrylovBatch::Column {
   int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
   bool done = false, restart = true, saved = false, hopeless = false;
   bool from_zero = false;  ///< x was 0: the first residual is b
-  std::string trouble;     ///< why it has to be settled, if not because it stopped
+  std::string trouble;     ///< why the residual is to be replaced, if not because the column stopped
   SolverResult result;
 };
 

@@ -14,7 +14,7 @@ namespace quarksmith {
 /// double where neither is.
 class Converter {
  public:
-  /// For fields of up to `rhs` right-hand sides on the sites of `like`.
+  /// Converts fields of up to `rhs` right-hand sides on the sites of `like`.
   Converter(const LinearOperator& like, const PrecisionInfo& one, const PrecisionInfo& other, int rhs) {
     const PrecisionInfo& high = find_precision("double");
     if (&one == &other || &one == &high || &other == &high) return;

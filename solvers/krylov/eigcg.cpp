@@ -11,11 +11,11 @@
 namespace quarksmith {
 namespace {
 
-/// What of a vector is not in U already, below which it adds nothing.
+/// A vector is not added to U if less than this fraction of it is outside of U.
 constexpr double least_rest = 1e-4;
 /// Reduction of a residual after which one that was deflated by approximate vectors is deflated anew.
 constexpr double deflated_reduction = 1e-5;
-/// That after which the residual of a mixed precision is replaced by the true one.
+/// Reduction of the residual after which it is replaced by the true one, in mixed precision.
 constexpr double update_reduction = 1e-2;
 
 /// Ritz vectors of the `keep` least values of T and of T without its last row, orthonormalised.

@@ -31,7 +31,7 @@ class EigenConjugateGradients final : public CycleSolver {
   Eigen::VectorXd ritz_values() const { return eigen_of(h_).values; }
 
  private:
-  /// What a right-hand side has added to U.
+  /// Vectors that one right-hand side has added to U.
   struct Part {
     SpinorField vectors;
     int first, count;

@@ -18,7 +18,7 @@ using Vector = Eigen::VectorXcd;
 
 /// Part of the residual that a cycle has to take away.
 constexpr double least_progress = 0.01;
-/// Of the image of a vector: what is left of it beside the others is rounding.
+/// If less than this fraction of a vector's image remains after orthogonalisation, the remainder is rounding.
 constexpr double nothing_left = 1e-14;
 
 /// An orthonormal basis of these columns.

@@ -6,9 +6,9 @@
 
 namespace quarksmith {
 
-/// Those of H, of one row more than columns, ascending in modulus of the value: eigenpairs of H_n + H_n^-+ h h^+, h^+
-/// the last row and H_n the others (R. B. Morgan, SIAM J. Sci. Comput. 24 (2002) 20). The values are the roots of the
-/// residual polynomial of GMRES.
+/// Harmonic Ritz pairs of H, which has one row more than columns, ascending in modulus of the value: eigenpairs of H_n
+/// + H_n^-+ h h^+, h^+ the last row and H_n the others (R. B. Morgan, SIAM J. Sci. Comput. 24 (2002) 20). The values
+/// are the roots of the residual polynomial of GMRES.
 struct Harmonic {
   Eigen::VectorXcd values;
   Eigen::MatrixXcd vectors;

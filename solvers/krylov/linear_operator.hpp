@@ -1,5 +1,5 @@
 /// \file
-/// What a Krylov solver sees of a Dirac operator.
+/// The interface of an operator for Krylov solvers.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class LinearOperator {
   virtual ~LinearOperator() = default;
   /// `out` and `in` are different fields.
   virtual void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const = 0;
-  /// The same with sums, if there is a kernel that makes them here. \return false: nothing has been done.
+  /// Apply with sums, if there is a kernel for them here. \return false: nothing has been done.
   virtual bool apply_summing(SpinorField& /*out*/, const SpinorField& /*in*/, Dagger, const ProductSums&) const {
     return false;
   }
@@ -65,15 +65,14 @@ enum class Updates {
   /// The residual is replaced by the true one when it has fallen by delta below its largest value since the last time
   /// (G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996) 141); the Krylov space goes on.
   reliable,
-  /// The same when the estimated deviation of the residual outgrows the square root of the precision (H. A. van der
-  /// Vorst and Q. Ye, SIAM J.
-  /// Sci. Comput. 22 (2000) 835).
+  /// The residual is replaced when its estimated deviation outgrows the square root of the precision (H. A. van der
+  /// Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835).
   replacement,
   /// A new Krylov space for each correction, which is solved for to delta.
   defect
 };
 
-/// What a tolerance is compared with: |b - A x| / |b|, or |A^+ (b - A x)| / |A^+ b|.
+/// The quantity compared with the tolerance: |b - A x| / |b|, or |A^+ (b - A x)| / |A^+ b|.
 enum class Criterion { residual, normal };
 
 /// Options of an iterative solver.
@@ -91,13 +90,13 @@ struct SolverOptions {
   std::function<void(int rhs, int iteration, double residual)> rhs_observer;
 };
 
-/// Something that went wrong in a solve and was answered.
+/// A failure during a solve that was answered.
 struct SolverEvent {
   int iteration = 0;
   std::string what;  ///< what happened and what was done
 };
 
-/// What an iterative solver did for one right-hand side.
+/// Result of an iterative solver for one right-hand side.
 struct SolverResult {
   int iterations = 0;
   double residual = 0;  ///< |b - A x| / |b|, recomputed in the higher precision

@@ -26,7 +26,7 @@ class Method {
   friend constexpr bool operator==(const Method&, const Method&) = default;
   friend constexpr auto operator<=>(const Method&, const Method&) = default;
 
-  /// Those that the library itself names.
+  /// Methods that the library itself uses by name.
   static const Method automatic;  ///< BiCGstab; where it fails CG on the normal equations from its best iterate
   static const Method bicgstab, bicgstab_l, cg, cgne, gcr, mr, multigrid;
   static const Method block_cg;  ///< in one Krylov space (solvers/krylov/block_cg.hpp), then each by itself as with cg
@@ -41,7 +41,6 @@ class Method {
 Method method_of(const std::string& name);
 /// `cg`, `bicgstab`, ...; what `method_of` takes.
 const char* name_of(Method method);
-/// All of them.
 std::vector<std::string_view> method_names();
 
 /// A fixed number of steps of a method, started from zero.
@@ -62,9 +61,9 @@ struct MethodParameters {
   double omega = 1;  ///< over-relaxation of MR
   int search = 60;   ///< vectors of the search space of methods that keep some of them
   int keep = 10;     ///< of them, at a restart and for later right-hand sides
-  /// What GCR applies to its residual, if anything.
+  /// Preconditioner of GCR.
   std::optional<InnerMethod> preconditioner = std::nullopt;
-  /// The same, made by the caller, and outlives what is made with it.
+  /// Preconditioner made by the caller, which outlives the method.
   Preconditioner* given = nullptr;
 
   static constexpr int most_directions = 32;
@@ -79,7 +78,7 @@ struct MethodNumber {
   double lower = 0, upper = 0;
 };
 
-/// What a file of solvers/krylov/methods/ defines of its method, and all that is said of it.
+/// Description of a method, defined by its file in solvers/krylov/methods/.
 struct MethodKind {
   std::array<std::string_view, 2> names;  ///< that users give; the second is another for the same
   bool offered = true;                    ///< to users
@@ -93,13 +92,13 @@ struct MethodKind {
   int (*fields)(const MethodParameters&);  ///< of a right-hand side, those of a preconditioner left out
   std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
                                       const MethodParameters& parameters);
-  /// What works before the recurrence, if anything.
+  /// Makes the deflating outer solver that works before the recurrence; null: none.
   std::unique_ptr<Improver> (*improver)(const ImproverSetting& setting, const MethodParameters& parameters) = nullptr;
   bool one_by_one = false;  ///< right-hand sides follow each other, and learn from those before
   int least_bits = 0;       ///< of the numbers that it iterates with
   int together = 1;         ///< right-hand sides that pay off together on processors
-  /// It works on all sites around a cycle of multigrid: fields in single of all sites that cycles have for each
-  /// right-hand side. 0: it has none.
+  /// For methods on all sites around a cycle of multigrid: fields in single on all sites that a cycle needs for each
+  /// right-hand side; else 0.
   int cycle_fields = 0;
 };
 template <>

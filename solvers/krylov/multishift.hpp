@@ -11,7 +11,7 @@
 
 namespace quarksmith {
 
-/// What was done for one shift. `iterations` counts those of the common space and those of its own.
+/// Result for one shift; `iterations` counts those of the common space and the shift's own.
 struct ShiftResult : SolverResult {
   int shared_iterations = 0;  ///< in the common Krylov space, until it was frozen
 };

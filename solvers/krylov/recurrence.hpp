@@ -27,7 +27,7 @@ class Recurrence {
   /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time, for
   /// each phase. \param phase 0 ... phases() - 1, in turn.
   virtual void iterate(int width, int phase) = 0;
-  /// Iterations of different kernels, after which they repeat.
+  /// Period of the kernels: iteration n starts the same ones as n + phases().
   virtual int phases() const { return 1; }
   /// Sets the scalars with which `start` begins, in the host's copy.
   virtual void prepare(int first, int count) = 0;
@@ -41,9 +41,9 @@ class Recurrence {
   /// The corrections y, in the plain numbers that kernels compute in: A^+ A y of a sum that is rounded to the precision
   /// of the operator misses the residual by that rounding times the square of the condition number.
   SpinorField& correction() { return y_; }
-  /// Where the driver puts recomputed residuals.
+  /// Field into which the driver writes recomputed residuals.
   virtual SpinorField& fresh() = 0;
-  /// All fields with which right-hand sides move when a batch is compacted.
+  /// All fields whose columns move when a batch is compacted.
   virtual std::vector<SpinorField*> state() = 0;
   /// Applications of A or A^+ in an iteration.
   virtual int applications() const { return 2; }

@@ -68,7 +68,7 @@ class Step {
   /// Applies the update to the right-hand sides that are active. The fields are those of right-hand sides first, first
   /// + 1, ... of the scalars.
   void operator()(const Fields& fields, int first = 0) const { apply(fields, first, active_slot); }
-  /// The same where another kernel has added up the sums of so many groups of sites: ProductSums::rows.
+  /// As of, where another kernel has added up the sums of `groups` groups of sites (ProductSums::rows).
   void of_rows(const Fields& fields, const double* rows, int groups) const {
     apply(fields, 0, active_slot, groups, rows);
   }

@@ -13,11 +13,12 @@ constexpr int most_failures = 3;  ///< restarts without progress before a right-
 constexpr const char* stagnation = "the true residual stagnates";
 constexpr double most_drift = 2;  ///< of the true residual over that of the recurrence
 
-/// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
-/// in double on thermalised links, but in quarter precision. Light quarks need more of them where half goes on for
-/// longer; where a few iterations win a digit, replacements cost as much as these. \param rate of |residual|^2 in an
-/// iteration. \param replacements so far: the first digits may be the fastest. \param steady conjugate gradients, which
-/// the first residual shows to drift.
+/// Factor by which the residual falls between replacements, or in one correction. With these CG needs no more
+/// iterations than in double on thermalised links, except in quarter precision. Light quarks need more if half
+/// precision runs for longer; where few iterations win a digit, replacements cost as much as these.
+/// \param rate of |residual|^2 in an iteration.
+/// \param replacements so far: the first digits may be the fastest.
+/// \param steady conjugate gradients, which the first residual shows to drift.
 double default_delta(const PrecisionInfo& p, double error, Updates updates, double rate, int replacements,
                      bool steady) {
   constexpr double fast = 0.7;
@@ -119,7 +120,7 @@ bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField
   return all;
 }
 
-/// What becomes of a column with residual r and s = A^+ r.
+/// Decides how a column with residual r and s = A^+ r continues.
 void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   const bool first = !std::isfinite(c.measured);
   const int position = static_cast<int>(&c - task.columns.data());

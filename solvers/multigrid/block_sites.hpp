@@ -18,18 +18,18 @@ class BlockSites {
   explicit BlockSites(const Coordinates& block);
   int count() const { return count_; }
   bool even_first() const { return even_first_; }
-  /// Of a site, by its coordinates in its block.
+  /// Number of a site, from its coordinates in its block.
   int number(const Coordinates& inside) const;
   /// Numbers of the sites that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that
   /// direction may lead out of the block. Where blocks of one site have the same neighbour on both sides, all that
   /// comes from there counts as coming from the next. Faces that follow: of each the outermost layer; the corners, in
   /// which the middle of an odd length counts as upper half.
   std::vector<int> at(int face) const;
-  /// For each number, the bits of the faces that `at` has it in.
+  /// For each site, by number, the bits of the faces to which it belongs (see at).
   std::vector<unsigned> faces() const;
 
  private:
-  /// Of all numbers in one direction.
+  /// Coordinate mu of each site, by number.
   std::vector<int> coordinates(int mu) const;
 
   Coordinates block_;

@@ -30,14 +30,14 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   const PrecisionInfo& precision() const override { return *precision_; }
   int slices() const override { return slices_; }
   double flops() const override;
-  /// Those whose blocks it couples to one.
+  /// Displacements to the sites that are coupled to a site.
   const CoarseStencil& stencil() const { return stencil_; }
-  /// Of all matrices, and of a field that is read and one that is written.
+  /// Bytes of all matrices, a field that is read and one that is written.
   double bytes(int rhs) const;
 
   const LinearOperator& full() const override { return *this; }
-  /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices of the sites themselves, where all others change the parity of a
-  /// site; else 1 + X^-1 C on all sites.
+  /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices at the sites themselves, if all others change the parity of a site;
+  /// else 1 + X^-1 C on all sites.
   const LinearOperator& reduced() const override;
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   void source(SpinorField& b, const SpinorField& reduced) const override;
@@ -45,7 +45,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
 
  private:
   class Reduced;
-  /// Matrices that lead to some sites.
+  /// The matrices that lead to the sites of one subset.
   struct Part {
     CoupledBlocks matrices;
     SiteMatrices inverse;  ///< of those of the sites themselves
@@ -61,7 +61,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   int slices_, rows_;
   CoarseStencil stencil_;
   std::vector<Part> parts_;  ///< to even sites from odd ones and the other way, or to all from all
-  SpinorField product_;      ///< work space on the sites of the reduced form
+  SpinorField product_;      ///< work space on the sites of the even-odd form
   std::optional<SpinorField> odd_, other_;
   std::unique_ptr<Reduced> reduced_;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Coarse lattices on several ranks: parts of them, or the whole on each rank.
+/// Coarse lattices on several ranks: spread, or whole on each rank.
 #pragma once
 
 #include <memory>
@@ -9,37 +9,38 @@
 
 namespace quarksmith {
 
-/// What becomes of parts of a coarse lattice.
+/// Distribution of a coarse lattice over ranks.
 enum class Parts {
-  kept,     ///< they stay on the ranks of the finer one
-  gathered  ///< where a part would have an odd extent, or a direct solve serves the whole, each rank has all of it
+  kept,     ///< spread like the finer one
+  gathered  ///< each rank has the whole: where local extents would be odd, or a direct solve serves the whole
 };
 
-/// Why such blocks do not cut a lattice into one of even extents, inside of each rank; empty if they do.
+/// Why such blocks do not cut the local lattice into one of even extents; empty if they do.
 std::string misfit_of(const Coordinates& block, const Lattice& fine);
-/// The lattice of blocks: a part of it, or the whole. \param vectors near-null vectors.
-/// \throws UsageError they do not cut the lattice into one of even extents.
+/// The lattice of blocks, spread or whole. \param vectors near-null vectors.
+/// \throws UsageError blocks do not cut the lattice into one of even extents.
 Lattice blocks_of(const Lattice& fine, const Coordinates& block, int vectors, Parts parts);
 
 /// The site to which a displacement by -1, 0 or 1 in each direction leads.
 long long neighbour_at(const Lattice& lattice, long long site, const Coordinates& step);
-/// How many directions it has.
+/// Number of directions along which a displacement leads.
 int directions_of(const Coordinates& step);
 
-/// Fields on some sites of a part of a coarse lattice, with the sites of other ranks that touch it.
+/// Copies of fields on a local coarse lattice with their halo: the neighbouring sites of other ranks.
 class CoarseBorder {
  public:
-  /// \param like a field on all sites of the part. \param subset of the sites. \param corners sites that touch it at
-  /// an edge or a corner alone are there, too.
+  /// \param like a field on all local sites.
+  /// \param subset sites of the fields.
+  /// \param corners the halo includes sites that touch the lattice at an edge or a corner only.
   CoarseBorder(const SpinorField& like, Subset subset, bool corners);
 
-  /// The part with its border, as a lattice of its own.
+  /// The padded lattice.
   const DomainPointer& domain() const { return part_.domain(); }
-  /// Number there of a neighbour of a site of the part.
+  /// Number on the padded lattice of a neighbour of a local site.
   long long neighbour(long long site, const Coordinates& step) const;
-  /// Room for so many right-hand sides. Collective, as `read` is.
+  /// Makes room for `rhs` right-hand sides. Collective, like `read`.
   void reserve(int rhs) const;
-  /// A copy of `in` with its border, until the next one.
+  /// A copy of `in` with its halo, valid until the next call.
   SpinorField read(const SpinorField& in) const;
 
  private:
@@ -49,7 +50,8 @@ class CoarseBorder {
   mutable SpinorField copy_;
 };
 
-/// Fields on a whole lattice that each rank holds and of which each has made some sites.
+/// Fields on a coarse lattice that each rank holds whole, completed by an all-gather of the sites that each has
+/// computed.
 class Gathering {
  public:
   /// \param whole such a field. \param mine lexicographic numbers of the sites that this rank makes: as many on each.

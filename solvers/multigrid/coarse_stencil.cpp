@@ -36,8 +36,8 @@ unsigned colours_of(const SpinorField& f) {
   return found;
 }
 
-/// For each colour of the blocks from which hops come, each corner to which they come, and each site: the point of its
-/// matrix, or -1.
+/// For each colour of the blocks from which hops come, each corner at which they arrive, and each site: the point of
+/// its matrix, or -1.
 std::vector<int> points_of(const SiteMatrices& to, const Lattice& lattice, const CoarseStencil& points) {
   std::vector<int> table;
   for (unsigned colour = 0; colour < block_colours; ++colour)

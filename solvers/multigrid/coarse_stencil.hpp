@@ -1,5 +1,5 @@
 /// \file
-/// Which blocks an operator couples, and how much.
+/// The couplings between the blocks of an operator: which there are, and their matrices.
 #pragma once
 
 #include "solvers/multigrid/site_matrices.hpp"

@@ -34,7 +34,7 @@ std::unique_ptr<Preconditioner> steps_of(Method method, const LinearOperator& a,
 
 }  // namespace
 
-/// What leads from a level to the next.
+/// Operators and prolongation between a level and the next.
 struct Multigrid::Level {
   Transfer transfer;
   SpinorField vectors;  ///< near-null, before they are orthonormalised on blocks

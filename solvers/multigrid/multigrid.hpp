@@ -18,14 +18,14 @@ struct NearNullVectors {
   bool of_other = false;  ///< of another M: a round of adaptation at least comes first
 };
 
-/// What is made anew where M has changed.
+/// Extent of an update after M has changed.
 enum class Refresh {
   none,    ///< the finest level alone is that of the new M
   coarse,  ///< coarse operators, of the prolongations that are there
   vectors  ///< near-null vectors too: these, and a round of adaptation
 };
 
-/// Something that cycles do on a level, to be timed by itself.
+/// A step of a cycle on one level, to be timed by itself.
 struct CyclePart {
   int level;              ///< 0 is the finest
   std::string_view what;  ///< `operator`, `even-odd`, `restrict`, `prolong`, `smoother`, `cycle` with all levels below,

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// What such files state as their `operator`.
+/// Value of `operator` in such files.
 constexpr const char* near_null_operator = "near-null";
 
 /// Writes the right-hand sides of a field of the finest level. Collective.

@@ -1,5 +1,5 @@
 /// \file
-/// What can be chosen about multigrid.
+/// Parameters of multigrid.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ struct MultigridParameters {
   std::vector<MultigridLevel> levels;
   Method coarsest = Method::gcr;  ///< of the coarsest level, on its even-odd form
   int coarsest_steps = 0;         ///< of that; 0: a direct solve where it is small enough
-  /// Of the finest level's smoother: half, single, or empty for half on GPUs, where it spares memory traffic.
+  /// Precision of the finest level's smoother: half, single, or empty for half on GPUs, where it spares memory traffic.
   std::string smoother_precision = {};
   int relaxations = 50;     ///< steps of MR with which near-null vectors begin
   int most_rounds = 5;      ///< of adaptation
@@ -51,9 +51,8 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length
 
 /// Whether a number of steps of a method can smooth, or solve on the coarsest level.
 bool is_smoother(Method method);
-/// Their names.
 std::vector<std::string_view> smoother_names();
-/// What smooths where no method is named, and the name of a level's smoother.
+/// Name of the default smoother, and of the smoother of a level.
 inline constexpr std::string_view polynomial = "polynomial";
 std::string_view smoother_of(const MultigridLevel& level);
 /// \throws UsageError a block does not cut the lattice of its level into one of even extents, or has fewer numbers than

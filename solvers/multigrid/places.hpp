@@ -1,5 +1,5 @@
 /// \file
-/// Where the numbers of fields lie, as kernels of coarse lattices are told (runtime/kernels/coarse_records.hpp).
+/// Positions of a field's numbers in memory, for kernels of coarse lattices (runtime/kernels/coarse_records.hpp).
 #pragma once
 
 #include <vector>
@@ -28,12 +28,12 @@ void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers)
 constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_rows * panel_rows; }
 /// Whether items of kernels of coarse lattices are rows and numbers, not whole blocks or sites.
 bool rows_apart(const Device& device);
-/// Items for the rows of a matrix in a product.
+/// Work items for the rows of a matrix in a product.
 int row_items(const Device& device, int rows);
-/// Items for the matrix of a site in a product where it is in 16 bits, and groups of right-hand sides of that.
+/// Work items for the matrix of a site in a product with matrices of 16 bits, and the groups of right-hand sides in it.
 int tile_items(const Device& device, int rows);
 int tile_groups(const Device& device, int columns);
-/// Items for a matrix that is inverted.
+/// Work items for the inversion of a matrix.
 int column_items(const Device& device);
 /// Groups of right-hand sides that are items of such kernels by themselves.
 int column_groups(const Device& device, int columns);

@@ -120,7 +120,7 @@ void SiteMatrices::copy(const SiteMatrices& other) {
   domain_->device().copy(panel_.data(), other.panel_.data(), panel_.bytes());
 }
 
-/// By blocks: pivots are looked for inside of them.
+/// Gauss-Jordan elimination by blocks; pivots are searched for within a block.
 void SiteMatrices::eliminate() {
   Device& device = domain_->device();
   Memory scratch(domain_->device_pointer(), panel_.bytes() / points_ * 2);

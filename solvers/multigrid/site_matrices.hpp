@@ -26,8 +26,8 @@ class SiteMatrices {
 
   /// Column number `first` of a point and those that follow += b in.
   void add(int point, int first, double b, const SpinorField& in);
-  /// The same += in of points that differ from site to site. \param points in memory of the device, in the order of
-  /// sites(); -1: none.
+  /// += in, at points that differ from site to site.
+  /// \param points in memory of the device, in the order of sites(); -1: none.
   void add(const int* points, int first, const SpinorField& in);
   /// += the matrices of an operator, which takes those sites to each other.
   void probe(const LinearOperator& a);
@@ -41,7 +41,7 @@ class SiteMatrices {
 
   /// Lexicographic numbers of those to which they take vectors.
   const std::vector<long long>& sites() const { return sites_; }
-  /// That they take where they are stored.
+  /// Bytes of the matrices as stored.
   std::size_t bytes() const { return packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes(); }
 
   /// Work space for so many right-hand sides.

@@ -45,7 +45,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   number_blocks();
 }
 
-/// Where coarse fields have the blocks of this rank, and who else has others.
+/// Finds the places of this rank's blocks in coarse fields, and of those of other ranks.
 void Transfer::number_blocks() {
   const Lattice &lattice = fine_->lattice(), &coarse = coarse_->lattice();
   const SpinorField like = coarse_field(1);
@@ -70,7 +70,7 @@ void Transfer::number_blocks() {
   if (lattice.parts() > coarse.parts()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
 }
 
-/// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
+/// For each lane of the blocks of lanes of a field, the number of its site in the order of blocks.
 std::vector<int> Transfer::places_in_blocks() {
   const SpinorField like = fine_field(1);
   const Lattice& lattice = fine_->lattice();

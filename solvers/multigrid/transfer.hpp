@@ -65,7 +65,7 @@ class Transfer {
   /// the lower one in the others. Hops arrive in these from the next block and the one before.
   void restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const;
 
-  /// Of P on such sites, and of fields of each level.
+  /// Bytes of P on these sites, and of a field of each level.
   double bytes(int rhs, Subset fine) const;
 
   int vectors() const { return vectors_; }

@@ -103,7 +103,7 @@ std::vector<SolveReport> AutomaticSolver::solve(SpinorField& x, const SpinorFiel
   return reports;
 }
 
-/// By BiCGstab, which is left as soon as multigrid pays.
+/// Solves by BiCGstab, which is left as soon as multigrid pays.
 std::vector<SolveReport> AutomaticSolver::solve_weighed(SpinorField& x, const SpinorField& b) {
   SolveSettings& settings = solver_->settings();
   const auto observer = settings.options.observer;

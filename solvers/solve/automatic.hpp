@@ -12,7 +12,7 @@
 
 namespace quarksmith {
 
-/// What multigrid takes, in applications of M to a vector; all else that it does is counted as so many of them.
+/// Cost of multigrid in applications of M to a vector, all other work converted into them.
 struct MultigridCost {
   double setup, solve;
 };
@@ -39,7 +39,7 @@ struct Weighing {
 
   /// \param residual that is left of 1. \param width right-hand sides under way.
   bool pays(int iteration, double residual, double tolerance, int width) const;
-  /// Iterations of BiCGstab in all, as they are estimated.
+  /// Estimated total number of iterations of BiCGstab.
   static double estimate(int iteration, double residual, double tolerance);
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// What rehearsals of solves have in common (runtime/rehearsal.hpp).
+/// Common part of the rehearsals of solves (runtime/rehearsal.hpp).
 #pragma once
 
 #include <initializer_list>

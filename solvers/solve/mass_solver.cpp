@@ -53,7 +53,7 @@ struct MassSolver::Parts {
       links_used = links_text(links.exact().storage(), low ? s.links : links.exact().storage());
   }
 
-  /// What the solver and its solves ask kernels for, on few sites.
+  /// Requests all kernels that the solver and its solves need, on few sites.
   static void rehearse(const Action& action, const std::vector<double>& masses, const Domain& domain, int colours,
                        const SolveSettings& settings) {
     const DomainPointer few = few_sites(domain);

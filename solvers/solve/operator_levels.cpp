@@ -11,7 +11,7 @@ OperatorLevels::OperatorLevels(const Action& action, const WorkingGauge& gauge, 
       domain_(domain),
       links_(gauge.store(domain, s.links, s.basis)) {}
 
-/// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
+/// If the storage misses the links by more than rounding, the outermost operator in double keeps all 18 reals.
 void OperatorLevels::make() {
   deviation_ = action_.deviation(links_);
   const auto make = [&](const LinkStore& l, const PrecisionInfo& p) { return action_.make(l, p); };

@@ -30,14 +30,14 @@ class OperatorLevels {
   const LinkStore& links() const { return links_; }
   /// The operator for fields of a precision, with links as they are stored; made when first asked for.
   const DiracOperator& dirac(const PrecisionInfo& precision);
-  /// That of true residuals: in double, with the links as they were given.
+  /// The operator of true residuals: in double, with the links as they were given.
   const DiracOperator& exact() { return exact_ ? *exact_ : dirac(find_precision("double")); }
-  /// Whether it is another one than that in double.
+  /// Whether `exact` is another operator than dirac() in double.
   bool exact_differs() const { return exact_ != nullptr; }
   /// The operator of residuals during a solve.
   const DiracOperator& high() { return in_double() ? exact() : dirac(*precision.outer); }
   bool in_double() const { return precision.outer->name == "double"; }
-  /// By how much the links that iterations use miss those of `high` in its precision.
+  /// Deviation of the links that iterations use from those of `high`, in its precision.
   double low_deviation() const { return exact_ && in_double() ? deviation_.typical : 0; }
   const LinkDeviation& deviation() const { return deviation_; }
   /// Storage of the links, as reports have it.

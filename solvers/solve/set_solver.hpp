@@ -1,5 +1,5 @@
 /// \file
-/// Solves for a set of right-hand sides at once, to the true residual of the full system.
+/// Solves several right-hand sides at once, to the true residual of the full system.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace quarksmith {
 
-/// From right-hand sides on all sites in double to the system that is iterated on and back, until each true residual is
-/// what was asked for, or a method can do no more.
+/// Takes right-hand sides on all sites in double to the system that is iterated on, and solutions back, until each true
+/// residual meets its tolerance or no method can do more.
 class SetSolver {
  public:
   /// \param gauge in which it works.
@@ -21,14 +21,14 @@ class SetSolver {
   SetSolver(const SetSolver&) = delete;
   SetSolver& operator=(const SetSolver&) = delete;
 
-  /// What a solver and its solves ask kernels for, on few sites.
+  /// Requests all kernels that a solver and its solves need, on few sites.
   static void rehearse(const Action& action, const SolveSettings& settings, const Domain& domain, int colours);
 
   SolveSettings& settings() { return course_.settings; }
   const SolveCourse& course() const { return course_; }
-  /// From now on with this method; work space is made anew.
+  /// Switches to another method; work space is made anew.
   void use(Method method, bool falls_back);
-  /// A precision that was raised stays.
+  /// Later solves begin with the precision to which an earlier one was raised.
   void learn_precision() { learns_ = true; }
 
   OperatorLevels& levels() { return levels_; }

@@ -1,5 +1,5 @@
 /// \file
-/// Solves (A^+ A + sigma_k) x_k = b for a Dirac operator A and many shifts, with the choices a user makes.
+/// Solves (A^+ A + sigma_k) x_k = b for a Dirac operator A and many shifts, with the settings of users.
 #pragma once
 
 #include "solvers/krylov/multishift.hpp"
@@ -7,7 +7,7 @@
 
 namespace quarksmith {
 
-/// What was done for one shift.
+/// Report for one shift.
 struct ShiftReport : SolveReport {
   double shift = 0;
   int shared_iterations = 0;  ///< in the Krylov space of all shifts; `iterations` counts those that followed too
@@ -27,7 +27,7 @@ class ShiftedSolver {
   /// \param x double, on the sites of subset(), one right-hand side for each shift; overwritten.
   /// \param b double, one right-hand side.
   std::vector<ShiftReport> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts) const;
-  /// Where b and x live: even sites, or all without reduction.
+  /// Sites on which b and x live: the even ones, or all if no even-odd form is used.
   Subset subset() const;
   const BasisInfo& basis() const;
   const DomainPointer& domain() const;

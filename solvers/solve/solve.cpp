@@ -16,7 +16,7 @@ namespace quarksmith {
 
 namespace {
 
-/// What `auto` tries.
+/// Precisions that `auto` tries, in this order.
 const std::string low_precisions[] = {"double-half", "double-single"};
 
 constexpr std::pair<std::string_view, Reduction> reductions[] = {

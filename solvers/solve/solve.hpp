@@ -1,5 +1,5 @@
 /// \file
-/// Solves M x = b to a true residual, with the choices a user makes.
+/// Solves M x = b to a true residual, with the settings of users.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ std::vector<std::string_view> updates_names();
 /// `residual` or `normal`.
 Criterion criterion_of(const std::string& name);
 
-/// What a text as `double-single-half` says, each no higher than the one before. What it does not name is as the one
+/// Precisions of a text such as `double-single-half`, none higher than the one before; those not named are as the one
 /// before.
 struct Precisions {
   const PrecisionInfo *outer, *inner, *lowest;  ///< of residuals, of iterations, of a preconditioner
@@ -59,24 +59,24 @@ struct SolveSettings {
   /// Eigenvectors for first guesses; Method::automatic is CG then, which they speed up as far as they can.
   std::shared_ptr<const Deflation> deflation = nullptr;
   std::optional<MultigridParameters> multigrid;  ///< of Method::multigrid; chosen by the lattice if there are none
-  /// What near-null vectors of multigrid begin with; null: noise.
+  /// First near-null vectors of multigrid; null: noise.
   std::shared_ptr<const NearNullVectors> near_null = nullptr;
   /// Right-hand sides that are to come in all, if it is known: Method::automatic takes multigrid where its setup pays
   /// for them (solvers/solve/automatic.hpp). 0: it does not.
   int sources = 0;
-  /// Solves begin with what x holds, of all right-hand sides; else with zero. Fields of four dimensions are solutions
-  /// of actions without a fifth one alone.
+  /// Solves start from what x holds, for all right-hand sides; else from zero. With solve_sources only for actions
+  /// without a fifth dimension.
   bool from_guess = false;
   std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
-/// With the precision that `auto` stands for: the lowest for which all kernels are there that a rehearsal asks for.
+/// Replaces precision `auto` by the lowest for which the build has all kernels that a rehearsal asks for.
 SolveSettings with_chosen_precision(SolveSettings settings, const std::function<void(const SolveSettings&)>& rehearse);
 
-/// \throws UsageError a number is out of its range, which the message tells.
+/// \throws UsageError a number is out of the range that the message names.
 void check(const SolverOptions& options);
 
-/// What a solve did for one right-hand side.
+/// Report of a solve for one right-hand side.
 struct SolveReport {
   Method method = Method::cg;  ///< that gave the solution: of Method::automatic `bicgstab` or `cg`
   std::string precision;       ///< that gave it: of iterations in half that were left for single `double-single`
@@ -98,7 +98,7 @@ struct ChoiceNames {
   std::string iterations = "a larger max_iterations", cg = "method cg", precision = "precision double",
               tolerance = "a larger tolerance";
 };
-/// What to change about a solve that missed its tolerance, as `use ... or ...`: never what it did already.
+/// Advice for a solve that missed its tolerance, as `use ... or ...`; never what it did already.
 std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names = {});
 
 /// An action on a device, ready to solve for many sources.
@@ -106,23 +106,24 @@ class Solver {
  public:
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
   Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings);
-  /// The same with links that are on the device, with 18 doubles, in SU(3).
+  /// A solver with links that are on the device, in 18 doubles, in SU(3).
   Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
   ~Solver();
 
   /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten
   /// (from_guess). If a solve fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
   SolveReport solve(SpinorField& x, const SpinorField& b) const;
-  /// The same for fields of any number of right-hand sides, which share the loads of links. Work space for that number
-  /// is kept.
+  /// As solve, for fields of several right-hand sides, which share the loads of links. Work space for that number is
+  /// kept.
   std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
-  /// The same for sources and quark fields in four dimensions, for actions whose vectors are others
-  /// (DiracOperator::embed and project). \param seen is shown such solutions, before they are projected.
+  /// As solve_all, for sources and quark fields in four dimensions, of actions whose vectors are others
+  /// (DiracOperator::embed and project).
+  /// \param seen is called with the solutions before they are projected.
   std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source,
                                          const std::function<void(const SpinorField& x)>& seen = {}) const;
-  /// Right-hand sides of a batch are solved for one after another, each with what those before have found.
+  /// Whether right-hand sides of a batch are solved one after another, each with what those before have found.
   bool one_by_one() const;
-  /// Leaves what they have found.
+  /// Discards what earlier right-hand sides have found.
   void forget() const;
   /// Makes what solves of so many right-hand sides begin with: work space, the levels of multigrid.
   void prepare(int rhs) const;
@@ -142,7 +143,7 @@ class Solver {
   double residual(const SpinorField& x, const SpinorField& b) const;
   /// The operator in double, in the gauge in which the solver works.
   const DiracOperator& dirac() const;
-  /// By how much the stored links miss those that were given; see text_of(LinkDeviation).
+  /// Deviation of the stored links from those given; see text_of(LinkDeviation).
   const LinkDeviation& link_deviation() const;
   /// Vectors of M on all sites in double, not initialised.
   SpinorField field(int rhs = 1) const { return dirac().matrix().field(rhs); }

@@ -126,7 +126,7 @@ void SystemSolver::iterate(ReducedSystem s, KrylovBatch& krylov, const LinearOpe
   timed(krylov, [&] { return krylov.solve(s.x, s.b, options, tolerances, {}, limits); });
 }
 
-/// The same for some of the right-hand sides: neighbours together, as many as `krylov` takes.
+/// Iterates on the chosen right-hand sides: neighbours together, as many as `krylov` takes.
 void SystemSolver::iterate_chosen(ReducedSystem& s, const Chosen& chosen, KrylovBatch& krylov,
                                   const LinearOperator& low_a) {
   const int rhs = static_cast<int>(s.columns.size());

@@ -39,8 +39,8 @@ struct ReducedSystem {
   }
 };
 
-/// Iterates on a system in the precisions of a solve with the method of a course. What it gives up goes on with CG on
-/// the normal equations, if the course says so, then in higher precisions.
+/// Iterates on a system in the precisions of a solve with the method of a course. Right-hand sides that it gives up
+/// continue with CG on the normal equations, if the course allows it, then in higher precisions.
 class SystemSolver {
  public:
   /// \param levels,course outlive this.
@@ -50,11 +50,12 @@ class SystemSolver {
   void reserve(int rhs);
   /// The operator in the precision of residuals.
   const SystemOperator& high() const { return *high_; }
-  /// Whether the operator that is iterated with is, and positive.
+  /// Whether the operator of the iterations is Hermitian and positive.
   bool is_hermitian() const { return high_->even_odd() != nullptr && high_->even_odd()->hermitian(); }
-  /// Iterates with each right-hand side's own method, and answers what goes wrong. \param attempt so many came before.
+  /// Iterates with each right-hand side's own method, and falls back where one fails.
+  /// \param attempt number of attempts before this one.
   void solve(ReducedSystem& system, int attempt);
-  /// Leaves what earlier right-hand sides have found.
+  /// Discards what earlier right-hand sides have found.
   void forget() {
     if (improver_) improver_->forget();
   }
@@ -73,7 +74,7 @@ class SystemSolver {
 
   const SolveSettings& settings() const { return course_.settings; }
   const Precisions& precision() const { return levels_.precision; }
-  /// With multigrid as the preconditioner, once it is set up.
+  /// Parameters of the method, with multigrid as preconditioner once it is set up.
   MethodParameters parameters() const;
   void make_multigrid(int rhs);
   KrylovBatch& batch(Method method);

@@ -1,5 +1,5 @@
 /// \file
-/// What every solver asks of a right-hand side before its first iteration.
+/// Checks of right-hand sides before the first iteration.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace quarksmith {
 
-/// |b| of each right-hand side. A zero right-hand side is refused as well: its solution is known, and what comes as
-/// zero is an empty source, or one whose smearing has vanished, which no caller means. \throws BadData a norm is zero,
-/// not finite, or of a size whose squares a double cannot hold.
+/// Norm |b| of each right-hand side. A zero one is refused as well: it comes from an empty source, or one whose
+/// smearing has vanished.
+/// \throws BadData a norm is zero, not finite, or so large or small that a double cannot hold its square.
 std::vector<double> usable_norms(const SpinorField& b);
 
 }  // namespace quarksmith
