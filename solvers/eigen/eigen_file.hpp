@@ -20,9 +20,9 @@ void write_eigenpairs(const std::filesystem::path& path, const Eigenpairs& pairs
 
 /// The eigenvalues that a file states. \throws Error it is damaged.
 std::vector<double> eigenvalues_of(const PropagatorReader& file, const std::filesystem::path& path);
-/// Its vectors as those of an operator, in double, with memory for multiples of four (BlockBlas). Collective.
-/// \param full M on all sites, in double.
-/// \throws Error a vector does not match its checksum, or is of another kind.
+/// The vectors of a file as columns of a field of `full`, in double, with memory for multiples of four (BlockBlas).
+/// Collective.
+/// \param full M on all sites, in double. \throws Error a vector does not match its checksum, or is of another kind.
 SpinorField read_eigenvectors(const PropagatorReader& file, const std::filesystem::path& path,
                               const LinearOperator& like, const LinearOperator& full, const BasisInfo& basis);
 

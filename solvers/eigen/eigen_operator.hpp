@@ -12,7 +12,7 @@
 
 namespace quarksmith {
 
-/// Which operator of M = T + h D.
+/// The operator of M = T + h D whose eigenpairs are searched for.
 enum class Spectrum {
   normal,     ///< M^+ M, or that of the even-odd form
   hermitian,  ///< gamma_5 M on all sites
@@ -24,7 +24,7 @@ Spectrum spectrum_of(const std::string& name);
 /// s with A = B + s, by a random vector; none where the difference of A and B is no number.
 std::optional<double> shift_between(const LinearOperator& a, const LinearOperator& b, const BasisInfo& basis);
 
-/// One of these for an action on its links.
+/// An operator of a Spectrum, for an action on its links.
 class EigenOperator {
  public:
   /// \param dirac of the action in double; outlives this. \param basis of its spinors.
@@ -36,7 +36,7 @@ class EigenOperator {
   Eigenpairs find(const EigenOptions& options) const;
   /// |A v - lambda v| of vectors of unit length, one after another.
   std::vector<double> residuals(const SpinorField& vectors, const std::vector<double>& values) const;
-  /// That whose Krylov spaces are searched: M^+ M or -D^2, also for gamma_5 M.
+  /// The positive operator whose Krylov spaces are searched: M^+ M or -D^2, also for gamma_5 M.
   const LinearOperator& positive() const { return *positive_; }
 
  private:

@@ -41,7 +41,7 @@ class WatchedOperator final : public LinearOperator {
   Components components() const override { return a_->components(); }
   int slices() const override { return a_->slices(); }
   double flops() const override { return a_->flops(); }
-  /// To one right-hand side.
+  /// Applications counted per right-hand side.
   long long applications() const { return applications_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace quarksmith {
 
-/// What EigenOptions::look throws to end a search with the best pairs that there are.
+/// Thrown by EigenOptions::look to end a search with the best pairs so far.
 struct EndSearch {};
 
 struct EigenOptions {

@@ -18,10 +18,10 @@ class LocalCoherence {
   /// Takes the basis of the first of these vectors, and as coefficients those of the Ritz vectors of A in the space
   /// that the blocks have of `count` of them. \param a Hermitian, in double. \return the Ritz values, ascending.
   std::vector<double> compress(const SpinorField& v, int count, const LinearOperator& a);
-  /// All vectors, of the kind of `like`, with memory for multiples of four (BlockBlas).
+  /// All vectors in fields like `like`, with memory for multiples of four (BlockBlas).
   SpinorField expand(const SpinorField& like) const;
 
-  /// What a file holds: vectors of the basis, from which the same basis is taken again,
+  /// Vectors for a file, from which the same basis can be made again,
   SpinorField basis_vectors(const SpinorField& like) const;
   void take_basis(const SpinorField& v);
   /// and coefficients in the place of vectors of so many slices: number `column` of columns_of().

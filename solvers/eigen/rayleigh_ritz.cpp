@@ -7,7 +7,7 @@
 namespace quarksmith {
 namespace {
 
-/// Of the operator in the space of orthonormal columns of x: eigenvalues are those of `factor` A.
+/// Eigenpairs of the operator in the space of orthonormal columns of x; values are those of `factor` A.
 Eigenpairs diagonalise(const LinearOperator& a, Complex64 factor, const SpinorField& x, int columns,
                        const EigenOptions& options, BlockBlas& blas) {
   const int count = std::min(options.count, columns);

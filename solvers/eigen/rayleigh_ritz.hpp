@@ -7,10 +7,10 @@
 
 namespace quarksmith {
 
-/// Of A, Hermitian, in the space of the locked vectors: as many as are asked for.
+/// Eigenpairs of the Hermitian A in the space of the locked vectors, as many as the options ask for.
 Eigenpairs rayleigh_ritz(const LinearOperator& a, KrylovSpace& space, const EigenOptions& options);
-/// Of H, root = i H, where the locked vectors are eigenvectors of H^2. Where H has both lambda
-/// and -lambda one vector may mix both and another of the same kind not be there: H v is taken besides v then.
+/// Eigenpairs of H, root = i H, where the locked vectors are eigenvectors of H^2. If H has both lambda and -lambda, one
+/// vector may mix both and no other vector of the pair be there; H v is then taken in addition to v.
 Eigenpairs rayleigh_ritz_of_root(const LinearOperator& root, KrylovSpace& space, const EigenOptions& options);
 
 }  // namespace quarksmith

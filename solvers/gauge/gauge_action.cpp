@@ -17,12 +17,12 @@ struct Plane {
   LatticeDirection mu, nu;
   std::vector<LatticeDirection> rest;
 
-  /// Its plaquettes and rectangles follow from the same sums of staples.
+  /// Whether plaquettes and rectangles follow from the same sums of staples.
   bool has_equal_rectangles() const { return rectangles[0] == rectangles[1] && rectangles[0] != 0; }
   bool has_rectangles() const { return rectangles[0] != 0 || rectangles[1] != 0; }
 };
 
-/// What kernels, which divide traces of three colours by 3, need as the coefficients of traces divided by N.
+/// Factor for kernels, which divide traces of three colours by 3, to make coefficients of traces divided by N.
 double per_trace(const LinkField& u) { return 3.0 / u.colours(); }
 
 /// \param trace of one trace. \param factor of all coefficients.

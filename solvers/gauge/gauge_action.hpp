@@ -13,12 +13,13 @@ namespace quarksmith {
 /// is not linear in them.
 struct GaugeLoops {
   std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
-  /// Of 2x1 loops in these planes: those long in the first direction of the plane, and in the second.
+  /// Coefficients of 2x1 loops in these planes: long in the first direction of the plane, and in the second.
   std::array<std::array<double, 2>, 6> rectangles{};
   double chair = 0;
-  /// Of plaquettes in the planes xy, xz, yz and those ahead of them in t: -c/18 Re tr U_p(x) Re tr U_p(x + t).
+  /// Coefficients c of pairs of plaquettes in the planes xy, xz, yz, one ahead of the other in t: -c/18 Re tr U_p(x) Re
+  /// tr U_p(x + t).
   std::array<double, 3> two_plaquettes{};
-  /// Of all plaquettes: -1/9 (c_0 |tr U_p|^2 + c_1 Re (tr U_p)^2).
+  /// Coefficients of squares of all plaquettes: -1/9 (c_0 |tr U_p|^2 + c_1 Re (tr U_p)^2).
   std::array<double, 2> squares{};
   bool constant = false;  ///< with the constant that makes S of unit links 0
 

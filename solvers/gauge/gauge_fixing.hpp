@@ -8,7 +8,7 @@
 
 namespace quarksmith {
 
-/// What the maximum of F, the mean of Re tr U/3 over the links concerned, is looked for in.
+/// The gauge that maximises F, the mean of Re tr U/3 over spatial links (Coulomb) or all links (Landau).
 enum class GaugeCondition { coulomb, landau };
 
 struct GaugeFixing {

@@ -159,7 +159,7 @@ namespace {
 
 using ScaledEnergies = std::vector<std::array<double, 2>>;  ///< t, t^2 E
 
-/// Where a value reaches 0.3 between two of its points, which are in order; 0 if it does not.
+/// The time at which a value reaches 0.3, interpolated between points in order; 0 if it does not.
 double reaching(const ScaledEnergies& points) {
   constexpr double wanted = 0.3;
   for (std::size_t n = 1; n < points.size(); ++n) {

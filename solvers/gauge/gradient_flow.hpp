@@ -12,7 +12,7 @@
 
 namespace quarksmith {
 
-/// What is measured along the flow.
+/// Observables at one flow time.
 struct FlowPoint {
   double time = 0;              ///< in units of the lattice spacing squared
   double plaquette_energy = 0;  ///< mean of E = 2 sum over planes of Re tr(1 - P), eq. 3.1
@@ -20,7 +20,7 @@ struct FlowPoint {
   double space_energy = 0;      ///< the part of that of planes in space; the rest is of planes with time
   double charge = 0;            ///< topological charge from the same G
 
-  /// Without errors of order a^2 at tree level (A. Ramos and S. Sint, arXiv:1508.05552).
+  /// Energy without errors of order a^2 at tree level (A. Ramos and S. Sint, arXiv:1508.05552).
   double improved_energy() const { return (4 * plaquette_energy - clover_energy) / 3; }
 };
 
@@ -31,7 +31,7 @@ enum class FlowAction { wilson, symanzik };
 /// Up to which time, in which steps, and where it is measured.
 struct FlowSchedule {
   double end = 1, every = 0.1, step = 0.02;
-  /// Of a step, |V - V'| of third and second order; then `step` is the first one. 0: all steps are that.
+  /// Largest |V - V'| between third and second order in a step; `step` is then the first one. 0: all steps are `step`.
   double tolerance = 0;
 
   bool adaptive() const { return tolerance > 0; }
@@ -43,15 +43,16 @@ inline constexpr double longest_flow_step = 0.5;  ///< beyond which the scheme i
 /// dV/dt = Z(V) V, Z = -g0^2 times the derivative of the action, V = U at t = 0.
 class GradientFlow {
  public:
-  /// Its calls are collective.
-  /// \throws NotSU3 the links are not SU(3).
+  /// All calls are collective. \throws NotSU3 the links are not SU(3).
   GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision,
                FlowAction action = FlowAction::wilson);
 
   /// Moves on by epsilon with the third-order Runge-Kutta scheme of eq. C.2.
   void step(double epsilon);
-  /// The same, if the step of second order that it contains differs by no more than the tolerance: by d, the largest
-  /// |V - V'|/9 of a link; else the links stay. \return d (P. Fritzsch and A. Ramos, arXiv:1301.4388, appendix D).
+  /// Takes a step if it differs from the step of second order that it contains by no more than the tolerance; else the
+  /// links stay.
+  /// \return the difference d, the largest |V - V'|/9 of a link (P. Fritzsch and A. Ramos, arXiv:1301.4388, appendix
+  /// D).
   double try_step(double epsilon, double tolerance);
   /// Flows up to a time by steps of such a size that d remains near the tolerance. \param step to begin with; becomes
   /// that to go on with. \return steps, with those that were too large.

@@ -55,8 +55,7 @@ HeatbathState state_of(const std::string& text, const std::string& file);
 
 /// Kinds of starts, and the number that follows a colon.
 inline constexpr std::pair<std::string_view, std::string_view> starts[] = {{"cold", ""}, {"hot", ""}, {"weak", "EPS"}};
-/// One of these: cold, hot or weak:EPS.
-/// \throws UsageError any other text.
+/// Links for the start of a run: cold, hot or weak:EPS. \throws UsageError any other text.
 HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed, int colours = 3);
 
 }  // namespace quarksmith

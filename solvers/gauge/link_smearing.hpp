@@ -38,13 +38,13 @@ struct LinkSmearing {
 /// `stout:rho,N`, `ape:alpha,N,space`, ...: what LinkSmearingKind says.
 /// \throws UsageError any other text.
 LinkSmearing link_smearing_of(const std::string& text);
-/// All that it reads.
+/// The texts that link_smearing_of reads, for messages.
 std::string link_smearing_forms();
 
 /// The smeared links on the device with 18 doubles; of a part of a lattice that part. Collective.
 /// \throws NotSU3 the links are not SU(3); MissingKernel the build lacks the expression.
 LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
-/// The same links on the host.
+/// Smears links on the host, by way of the device.
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
 
 }  // namespace quarksmith

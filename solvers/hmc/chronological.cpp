@@ -8,7 +8,7 @@
 namespace quarksmith {
 namespace {
 
-/// What is left of a solution when the later ones are taken out, relative, below which it says nothing new.
+/// A solution is dropped if less than this fraction of it is left outside the space of the later ones.
 constexpr double negligible = 1e-12;
 
 }  // namespace

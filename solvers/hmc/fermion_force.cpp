@@ -15,7 +15,7 @@ class FermionForce::Part {
   Part(const ActionFields& fields, const LinkField& u, LinkField& z, const ScratchFields& scratch)
       : fields_(&fields), u_(u), z_(z), scratch_(scratch), back_(fields.program(), fields.in_double(), scratch) {}
 
-  /// What follows is of an operator with these fields and parameters.
+  /// Switches to an operator with these fields and parameters.
   void go_on_with(const ActionFields& fields, const BoundaryPhases& boundary) {
     std::vector<double> numbers;
     for (const SiteBlock& block : fields.info().blocks) numbers.push_back(fields.values()(block.number));
@@ -176,7 +176,7 @@ class FermionForce::Part {
     return found == info().fields[std::size_t(field)].slots;
   }
 
-  /// From the derivative by the site term to those by the matrices of its blocks.
+  /// Turns the derivative by the site term into those by the matrices of its blocks.
   void take_site_term() {
     if (!site_term_) return;
     const Domain& domain = site_term_->domain();
@@ -210,7 +210,7 @@ class FermionForce::Part {
     }
     site_term_.reset();
   }
-  /// Of d exp(A) + c: the derivative by A.
+  /// Turns the derivative by d exp(A) + c into that by A.
   void take_exponential() {
     const Domain& domain = site_term_->domain();
     const StoredTerm term(fields_->values(), fields_->in_double(), find_precision("double"));

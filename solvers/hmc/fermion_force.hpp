@@ -20,7 +20,7 @@ class FermionForce final : public ForceSink {
   FermionForce(const FermionOperator& fermion, const EvolvingLinks& links);
   ~FermionForce() override;
 
-  /// What is added from now on is of another operator.
+  /// Switches to another operator, to which later terms belong.
   /// \throws UsageError its links are smeared in another way.
   void go_on_with(const FermionOperator& fermion);
   /// Whether the links of two operators are smeared in one way.
@@ -30,13 +30,13 @@ class FermionForce final : public ForceSink {
 
   /// Adds what weight -2 Re Y^+ dM X gives for vectors of the operator, all right-hand sides.
   void add(const SpinorField& x, const SpinorField& y, double weight) { fermion_->add_force(*this, x, y, weight); }
-  /// The same where the operator stands for M^+ M: what -residue X^+ dA X gives for each right-hand side.
+  /// As add, where the operator stands for M^+ M: adds the force of -residue X^+ dA X for each right-hand side.
   void add_squared(const SpinorField& x, const std::vector<double>& residues) {
     fermion_->add_squared_force(*this, x, residues);
   }
   /// Adds -flavours d log |det T| on the sites of one parity.
   void add_log_det(Parity parity, double flavours);
-  /// As the action of a monomial has it, on the sites that the even-odd form of its operator leaves out.
+  /// Adds the force of the log det term of a monomial's action, on the sites that the even-odd form leaves out.
   void add_log_det(double flavours);
   /// out += step dP/dtau of all that was added.
   /// \return links whose projection on U(3) was damped.

@@ -15,7 +15,7 @@ namespace {
 
 /// Between the action of fresh pseudofermions and |eta|^2, relative: ten times the largest error of a function.
 constexpr double most_unequal = 1e-3;
-/// In a difference of energies.
+/// Differences of energies below this do not matter.
 constexpr double invisible = 1e-3;
 
 /// Noise for the vectors of an operator.
@@ -204,8 +204,8 @@ void RationalMonomial::require_covered() const {
 
 double RationalMonomial::miss() const { return functions_.range ? term_.tol_action + functions_.error : 1; }
 
-/// Of x_k = (A + beta_k)^-1 phi with residual rho, phi^+ x_k is 2 Re phi^+ x_k - x_k^+ (A + beta_k) x_k but for rho^+
-/// (A + beta_k)^-1 rho: the error of all is at most 2 |rho|^2 action(lower end), and |eta|^2 is what S was.
+/// For x_k = (A + beta_k)^-1 phi with residual rho, phi^+ x_k is 2 Re phi^+ x_k - x_k^+ (A + beta_k) x_k up to rho^+ (A
+/// + beta_k)^-1 rho: the error of the sum is at most 2 |rho|^2 action(lower end), where S was |eta|^2.
 double RationalMonomial::whole_action(const SpinorField& phi) {
   const RationalFunction& r = functions_.action;
   const Blas blas(phi);

@@ -15,18 +15,19 @@ namespace quarksmith {
 
 class FermionForce;
 
-/// What all of them have.
+/// Parameters that all pseudofermion monomials share.
 struct FermionTerm {
   FermionParameters fermion;
   /// The exact log det of the site terms that even-odd forms leave out is part of the action.
   bool log_det = true;
   double tol_force = 1e-10, tol_action = 1e-12;
   FermionSolver solver = {};
-  /// Solutions of which solves for forces, those of one system, take their first guess; dropped at each heat bath.
+  /// Number of earlier solutions of a system from which solves for forces make their first guess; dropped at each heat
+  /// bath.
   int chronological = 0;
 };
 
-/// What pseudofermion monomials share: fields, solves, their records.
+/// Base class of pseudofermion monomials: fields, solves and their records.
 class FermionMonomial : public Monomial {
  public:
   /// \param shifted its systems have shifts.
@@ -54,7 +55,7 @@ class FermionMonomial : public Monomial {
   /// The action of pseudofermions, and that of exact determinants.
   virtual double norm2(const EvolvingLinks& links) = 0;
   virtual double determinants(const EvolvingLinks& links) = 0;
-  /// By how much norm2 of what was drawn may miss |eta|^2, relative.
+  /// Bound of the relative deviation of norm2 of the drawn field from |eta|^2.
   virtual double miss() const { return term_.tol_action; }
   /// |eta|^2 of pseudofermions that were drawn on these links.
   std::optional<double> noise_on(const EvolvingLinks& links) const {
@@ -115,11 +116,11 @@ class RatioMonomial final : public FermionMonomial {
   std::optional<SpinorField> phi_;
 };
 
-/// Those of a monomial: phi = heatbath(A) eta, S = |action(A) phi|^2, A = M^+ M; its force is that of phi^+ force(A)
-/// phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
+/// Rational functions of a monomial: phi = heatbath(A) eta, S = |action(A) phi|^2, A = M^+ M; the force is that of
+/// phi^+ force(A) phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
 struct RationalFunctions {
   RationalFunction heatbath, action, force;
-  /// Of the eigenvalues of A for which they hold; empty if they were given and nothing is known of one.
+  /// Range of eigenvalues of A for which the functions hold; empty if they were given without one.
   std::optional<Interval> range = std::nullopt;
   double error = 0;       ///< of the action of what the heat bath gives there, relative
   bool is_whole = false;  ///< S = phi^+ action(A) phi instead, which falls with A; needs a range
@@ -140,9 +141,9 @@ class RationalMonomial final : public FermionMonomial {
   double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   double miss() const override;
-  /// By what the last solve saw of the spectrum. \throws Error it reaches beyond the range.
+  /// Checks the range against what the last solve found of the spectrum. \throws Error the spectrum reaches beyond it.
   void require_covered() const;
-  /// Those of residuals in the solves for the poles of a function: pole_tolerances, if the range is known.
+  /// Tolerances of residuals in the solves for the poles of a function: pole_tolerances, if the range is known.
   std::vector<double> tolerances(const RationalFunction& r, double tolerance, int order) const;
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);

@@ -11,16 +11,15 @@
 namespace quarksmith {
 namespace {
 
-/// Of iterations, where a run does not say it and the build has the kernels. Poles that share a Krylov space each go on
-/// by themselves where single precision ends: a batch of them is cheap on GPUs, but on CPUs one space in double is
-/// cheaper.
+/// Default precision of iterations, if the build has the kernels. Poles that share a Krylov space continue one by one
+/// where single precision ends: a batch of them is cheap on GPUs, but on CPUs one space in double is cheaper.
 const char* usual_precision(bool shifted, const Device& device) {
   return shifted && !device.asynchronous() ? "double" : "double-single";
 }
 
 }  // namespace
 
-/// In one precision.
+/// The operator in one precision.
 struct FermionOperator::Level {
   Level(const FermionParameters& p, const LinkStore& links, const PrecisionInfo& precision, int rhs)
       : dirac(p.action.make(links, precision)) {
@@ -116,7 +115,7 @@ const Action& FermionOperator::conjugate_action(const DiracOperator& single) {
   return *conjugate_;
 }
 
-/// What cycles of multigrid see, if solves have them.
+/// The operators for cycles of multigrid, if solves use them.
 CycleOperators FermionOperator::cycles() {
   if (!solvers_->has_cycles()) return {};
   if (parameters_.twist != 0)
@@ -151,7 +150,7 @@ LinkStore FermionOperator::compact(const LinkStore& links) const {
   return links.with(parameters_.action.default_links(compact_storage(links.colours()).name));
 }
 
-/// With the operators of the present links. Iterations store them with as few reals as there are kernels for.
+/// Solvers with the operators of the present links, stored for iterations with as few reals as there are kernels for.
 FermionSolvers& FermionOperator::solvers() {
   Parts& p = *parts_;
   if (p.solved) return *solvers_;

@@ -14,7 +14,7 @@ namespace quarksmith {
 
 class TwistedOperator;
 
-/// Which operator.
+/// Action, even-odd form and twist of an operator.
 struct FermionParameters {
   Action action;
   Reduction reduction = Reduction::none;

@@ -104,7 +104,7 @@ SolverResult FermionSolvers::cycle(KrylovBatch& krylov, SpinorField& x, const Sp
   return result;
 }
 
-/// What the method does not solve in low precision goes on from there with the next one.
+/// Solves in low precision first; the next one continues from there.
 void FermionSolvers::solve(System system, SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
   struct Attempt {
     Method method;

@@ -1,5 +1,5 @@
 /// \file
-/// Solves of molecular dynamics: the Krylov methods of a Dirac operator whose links move.
+/// Solves in molecular dynamics: Krylov methods for a Dirac operator whose links move.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@ namespace quarksmith {
 
 /// How systems are solved. Whatever it is, tolerances are those of true residuals in double.
 struct FermionSolver {
-  /// Of two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, and cg on what it
-  /// does not solve; multigrid: as bicgstab, each solve around cycles of multigrid (moving_multigrid.hpp), and cg on
-  /// what it does not solve; eigcg: as cg, each solve beginning with the best guess among the Ritz vectors of the last
-  /// ones.
+  /// Method for two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, then cg
+  /// where that fails; multigrid: as bicgstab, each solve preconditioned by cycles of multigrid (moving_multigrid.hpp),
+  /// then cg where that fails; eigcg: as cg, each solve beginning with the best guess among the Ritz vectors of the
+  /// last ones.
   Method method = Method::automatic;
-  /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
-  /// kernels, else double, and of poles on CPUs.
+  /// Precisions of residuals and of iterations (precisions_of), the first of them double. Empty: double-single if the
+  /// build has its kernels, else double; for poles on CPUs always double.
   std::string precision;
   /// Called after each iteration, by all ranks; what it throws ends the solve.
   std::function<void()> look = {};
-  /// Of multigrid; none: as chosen for the lattice. The near-null vectors are made at the first solve of each
+  /// Parameters of multigrid; none: as chosen for the lattice. Near-null vectors are made at the first solve of each
   /// trajectory, or of the run if they are kept.
   std::optional<MultigridParameters> multigrid = {};
   MethodParameters parameters = {};  ///< of eigcg
   bool keeps_vectors = false;
 };
 
-/// What solves took.
+/// Work of solves.
 struct SolveWork {
   long long iterations = 0;
   double seconds = 0;
@@ -96,7 +96,7 @@ class FermionSolvers {
   /// x_k = (M^+ M + shift_k)^-1 b, to the tolerance of each; without a guess.
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                      const std::vector<double>& tolerances, SolveWork& work);
-  /// What the last of these saw of the spectrum of M^+ M (MultishiftSolver::ritz_values).
+  /// Ritz values of M^+ M at both ends from the last multishift solve (MultishiftSolver::ritz_values).
   std::optional<std::pair<double, double>> ritz_values() const {
     return multishift_ ? multishift_->ritz_values() : std::nullopt;
   }

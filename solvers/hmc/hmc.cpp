@@ -48,7 +48,7 @@ double Hmc::plaquette() const {
          (6.0 * links_.field().colours() * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
-/// Without waiting for the device, which would be idle until it is given more.
+/// Measures without waiting for the device, which would leave it idle.
 void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
   Device& device = links_.domain()->device();
   auto begin = device.mark();

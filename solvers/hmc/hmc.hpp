@@ -15,7 +15,7 @@
 
 namespace quarksmith {
 
-/// What a trajectory did.
+/// Report of a trajectory.
 struct TrajectoryReport {
   std::vector<double> kinetic;               ///< at the start and the end
   std::vector<std::vector<double>> actions;  ///< of each monomial likewise
@@ -72,7 +72,7 @@ class Hmc final : private Dynamics {
   bool join(int a, int b) const;
   /// out += step times the forces of some monomials.
   void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
-  /// What a monomial does counts as its time, and nothing else does.
+  /// Runs `work`, whose time counts for the monomial.
   void timed(int monomial, const std::function<void(Monomial&)>& work);
   /// Since the trajectory began.
   std::vector<double> seconds_of_monomials();

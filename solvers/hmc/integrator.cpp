@@ -72,7 +72,7 @@ std::vector<Stage> stages_of(const IntegratorLevel& level) {
   }
 }
 
-/// All steps; where they join, what is of one kind is one.
+/// The stages of all steps; adjacent stages of one kind are merged.
 std::vector<Stage> all_stages(const IntegratorLevel& level, int steps) {
   const std::vector<Stage> step = stages_of(level);
   std::vector<Stage> all;
@@ -87,7 +87,7 @@ std::vector<Stage> all_stages(const IntegratorLevel& level, int steps) {
   return all;
 }
 
-/// Of an interval. Rounding makes no step more.
+/// Number of steps in an interval, safe against rounding up by one.
 int steps_of(const IntegratorLevel& level, double length) {
   if (level.longest == 0) return level.steps;
   return std::max(1, static_cast<int>(std::ceil(std::abs(length) / level.longest - 1e-9)));

@@ -8,7 +8,7 @@
 
 namespace quarksmith {
 
-/// What is integrated: momenta P and links U.
+/// The dynamics that is integrated: momenta P and links U.
 class Dynamics {
  public:
   virtual ~Dynamics() = default;

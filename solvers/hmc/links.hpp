@@ -14,8 +14,8 @@
 
 namespace quarksmith {
 
-/// What an operator makes of the links: a smearing, which is a statement of the table (generator/actions/stout.py),
-/// some times, then those of its representation.
+/// The links of an operator: smeared by a statement of the table (generator/actions/stout.py) a number of times, then
+/// in its representation.
 struct StatedSmearing {
   std::string name;  ///< empty: none
   std::map<std::string, double> parameters;
@@ -31,22 +31,23 @@ class EvolvingLinks {
  public:
   /// \throws NotSU3 the links are not SU(N).
   EvolvingLinks(const HostGauge& start, const DomainPointer& domain);
-  /// Others. Those that are in SU(N) to single precision alone become the nearest that are to rounding: forces and
-  /// operators read fewer than all reals. \throws NotSU3 they are not SU(N).
+  /// Replaces the links. Links in SU(N) to single precision only become the nearest that are to rounding: forces and
+  /// operators read fewer than all reals.
+  /// \throws NotSU3 they are not SU(N).
   void set(const HostGauge& links);
 
   const LinkField& field() const { return *links_; }
   const DomainPointer& domain() const { return domain_; }
-  /// Another number whenever the links are others.
+  /// Changes whenever the links do.
   unsigned long long version() const { return version_; }
-  /// For operators on these links, or on smeared ones.
+  /// The links, or smeared ones, for operators.
   const LinkStore& store(const StatedSmearing& smearing = {}) const;
-  /// What each step of smearing makes of the links before it: fields of its statement.
+  /// Fields of the smearing's statement after each step.
   const std::vector<StatementFields>& steps(const StatedSmearing& smearing) const;
 
   /// Momenta that are zero.
   LinkField cleared() const;
-  /// To work in.
+  /// Work space.
   const ScratchFields& scratch() const { return scratch_; }
 
   /// U = exp(step P) U

@@ -13,7 +13,7 @@
 
 namespace quarksmith {
 
-/// What a monomial did since it was last asked.
+/// Work of a monomial since the last query.
 struct MonomialWork {
   long long iterations = 0;  ///< of its solves
   double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
@@ -31,7 +31,7 @@ class Monomial {
   explicit Monomial(std::string name) : name_(std::move(name)) {}
   virtual ~Monomial() = default;
   const std::string& name() const { return name_; }
-  /// Itself if it is of quarks with pseudofermions; null for others.
+  /// This monomial if it has pseudofermions, else null.
   virtual FermionMonomial* of_quarks() { return nullptr; }
 
   /// Draws its pseudofermions, if it has any. The number is that of the monomial among all.
@@ -41,7 +41,7 @@ class Monomial {
   /// \throws MissingKernel the build has no force of it.
   virtual void force(const EvolvingLinks& links, double step, LinkField& out) = 0;
 
-  /// What it did so far; then begins anew.
+  /// Returns the work so far and starts counting anew.
   MonomialWork work() { return std::exchange(work_, {}); }
 
  protected:

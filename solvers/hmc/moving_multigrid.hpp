@@ -18,7 +18,7 @@ struct CycleOperator {
   const ReducedOperator* symmetric = nullptr;  ///< in the precision of iterations, where its form is symmetric
 };
 
-/// Both, and what they have in common.
+/// The operators of both precisions, and their common properties.
 struct CycleOperators {
   CycleOperator plain, conjugate;            ///< often the same
   Reduction smoothing = Reduction::none;     ///< in which cycles smooth
@@ -49,7 +49,7 @@ class MovingMultigrid {
   Preconditioner& plain();
   Preconditioner& adjoint();
 
-  /// What a solve took. \param decades by which it reduced the residual.
+  /// Records a solve. \param decades by which it reduced the residual.
   void solved(int iterations, double decades);
   /// A solve missed its tolerance: near-null vectors are made anew.
   void failed();

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// Where a trajectory has its random fields from.
+/// Random fields of a trajectory.
 class Noise {
  public:
   virtual ~Noise() = default;
@@ -26,7 +26,7 @@ class GaussianNoise final : public Noise {
   GaussianNoise(std::uint64_t seed, std::uint64_t trajectory) : seed_(seed), trajectory_(trajectory) {}
   void momenta(LinkField& p) override;
   void pseudofermion(const std::string& monomial, int number, SpinorField& eta, const BasisInfo& basis) override;
-  /// In (0, 1), for the decision of the trajectory.
+  /// Uniform in (0, 1), for the Metropolis decision.
   double uniform() const;
 
   /// Monomials at most, trajectories at most: what the counter of the generator has room for.

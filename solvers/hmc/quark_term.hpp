@@ -28,7 +28,7 @@ class QuarkTerm {
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in);
   /// The sum of phi^+ r(A) phi.
   double action(const RationalFunction& r, const SpinorField& phi);
-  /// Its force; all poles of a vector in one pass over the links.
+  /// Adds the force; all poles of a vector in one pass over the links.
   void force(const RationalFunction& r, const SpinorField& phi, double step, LinkField& p);
   /// The force of -2 sum_k weights[k] Re y_k^+ dM x_k: x = (M^+ M)^-1 phi and y = M x with weight 1 are those of
   /// phi^+ (M^+ M)^-1 phi. Of staggered quarks that of -sum_k weights[k] x_k^+ dA x_k, y null.

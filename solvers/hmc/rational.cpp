@@ -50,7 +50,7 @@ Precise next_root(const PreciseNumbers& c) {
   throw Error("a polynomial of a rational approximation has no real root: ask for fewer poles");
 }
 
-/// All of them, from 0 on.
+/// All roots of a polynomial, coefficients from degree 0 on.
 PreciseNumbers roots_of(PreciseNumbers c) {
   PreciseNumbers roots;
   while (c.size() > 1) {
@@ -63,7 +63,7 @@ PreciseNumbers roots_of(PreciseNumbers c) {
   return roots;
 }
 
-/// Solves rows of a linear system whose last column is the right-hand side.
+/// Solution of a linear system given by rows, the right-hand side in the last column.
 PreciseNumbers solution(std::vector<PreciseNumbers> rows) {
   const std::size_t n = rows.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -148,7 +148,7 @@ void level(Fraction& f, const PreciseNumbers& x, const PreciseNumbers& exact) {
   }
 }
 
-/// Where a deviation is largest between two points, by golden sections in log x.
+/// Position of the largest deviation between two points, by golden sections in log x.
 Precise worst_between(const Deviation& error, const Precise& left, const Precise& middle, const Precise& right) {
   const double sign = error(middle) > 0.0 ? 1 : -1;
   const auto at = [&](double s) { return (error(exp(s)) * sign).rounded(); };

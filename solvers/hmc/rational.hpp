@@ -41,7 +41,7 @@ struct RationalFit {
   RationalFunction inverse;  ///< 1/r, of x^-p
 };
 
-/// Of an approximation.
+/// Limit of the poles of an approximation.
 inline constexpr int most_poles = 40;
 
 /// The best approximation of x^p with n poles, numerator and denominator of degree n, in the sense of least relative
@@ -51,7 +51,8 @@ inline constexpr int most_poles = 40;
 /// wider than 1e12.
 RationalFit remez(Power power, int poles, Interval interval);
 
-/// That of x^(1/2) or x^(-1/2) in closed form: E. I. Zolotarev; as in J. van den Eshof et al., hep-lat/0202025, sec. 3.
+/// Best approximation of x^(1/2) or x^(-1/2) in closed form: E. I. Zolotarev; as in J. van den Eshof et al.,
+/// hep-lat/0202025, sec. 3.
 /// \throws UsageError as remez(), or another power.
 RationalFit zolotarev(Power power, int poles, Interval interval);
 

@@ -14,7 +14,7 @@
 namespace quarksmith {
 namespace {
 
-/// What a sum is added to where two outputs of one kernel belong to the same field: each its own memory.
+/// Most operands of a sum: where several outputs of one kernel belong to the same field, each has its own memory.
 constexpr int most_operands = 8;
 
 }  // namespace
@@ -128,7 +128,7 @@ class LinkForce::Stage {
     }
     return found;
   }
-  /// What other stages have given by a result of this one.
+  /// The derivative by a result of this stage, as other stages have contributed to it.
   Derivative with_border(int field) {
     LinkField& by = force_.by(field);
     if (around_.domain() == by.domain_pointer()) return {nullptr, &by, 1};
@@ -138,7 +138,7 @@ class LinkForce::Stage {
     LinkField* copy = memory.get();
     return {std::move(memory), copy, 1};
   }
-  /// That which is added to on the lattice itself.
+  /// The derivative that is accumulated on the lattice itself.
   Derivative of_lattice(int field) { return {nullptr, &around_.write(force_.by(field), true), 1}; }
   Derivative zero() {
     auto memory = force_.scratch_.zero(around_.domain(), force_.colours());
@@ -245,7 +245,7 @@ class LinkForce::Stage {
     others_beyond ? around_.added_to(z_) : around_.written(z_);
   }
 
-  /// What was added to fields of other stages, to where these have it.
+  /// Adds contributions to fields of other stages where these keep them.
   void give_back() {
     for (const auto& [field, all] : by_) {
       if (is_made_here(field)) continue;

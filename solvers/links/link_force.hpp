@@ -13,9 +13,9 @@ class LinkForce {
   /// \param fields those that are kept, as LinkProgram::make leaves them. All outlive this.
   LinkForce(const LinkProgram& program, const StatementFields& fields, const ScratchFields& scratch);
 
-  /// That by a field; zero at first.
+  /// The derivative by a field; zero at first.
   LinkField& by(int field);
-  /// That by a field that has none yet: the caller sets all matrices of the field.
+  /// The derivative by a field that has none yet: the caller sets all matrices of it.
   LinkField& set_by(int field);
   bool has(int field) const { return by_[field] != nullptr; }
   int colours() const { return fields_[0]->colours(); }

@@ -13,7 +13,7 @@ namespace {
 /// Sum over all projected links of |W W^+ - 1|^2 up to which each of them counts as unitary.
 constexpr double unitary_limit = 1e-16;
 
-/// What a launch is evaluated by.
+/// Name of the kernel that evaluates a launch.
 std::string operation_of(const LinkLaunch& launch) {
   const char* how = launch.kept >= 0 ? "keep_" : launch.how == LinkLaunch::sets ? "set_" : "add_";
   return how + std::string(launch.core);

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// Of quarks: tensors with two indices are those that are symmetric or antisymmetric.
+/// Representation of quarks; symmetric and antisymmetric are tensors with two indices.
 enum class Representation { fundamental, adjoint, symmetric, antisymmetric };
 inline constexpr std::string_view representation_names[] = {"fundamental", "adjoint", "symmetric", "antisymmetric"};
 inline std::string_view name_of(Representation r) { return representation_names[int(r)]; }

@@ -16,7 +16,7 @@ class ScratchFields {
   std::shared_ptr<LinkField> field(const DomainPointer& domain, int colours) const {
     return stored(domain, full_storage(colours));
   }
-  /// Those that are zero.
+  /// A field of zeros.
   std::shared_ptr<LinkField> zero(const DomainPointer& domain, int colours) const {
     return zeros(domain, full_storage(colours));
   }

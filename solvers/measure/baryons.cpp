@@ -49,7 +49,7 @@ const std::vector<OfSpins> of_spins = {
     {"sigma_star_m", "decuplet_112", "ds", 1}, {"xi_star_z", "decuplet_112", "su", 1},
     {"xi_star_m", "decuplet_112", "sd", 1},    {"omega_m", "decuplet_111", "s", 1},
 };
-/// Of the lower components, whose parity is the other one.
+/// Suffix of the lower components, which have the other parity.
 constexpr std::string_view lower = "_np";
 
 /// Chroma's: some sums of a kernel with weights.
@@ -98,7 +98,7 @@ std::string_view without_lower(std::string_view name) {
   unknown_name("interpolator", name, std::vector<std::string_view>(all.begin(), all.end()));
 }
 
-/// What is the same for all spins.
+/// A baryon with all that does not depend on spin.
 Baryon begun(const std::string& name, std::string_view kernel, std::string_view letters, const std::string& lines) {
   Baryon b{.name = name, .spin = {}, .kernel = kernel, .lines = {}, .quarks = {}, .parity = 0, .weights = {}};
   const std::string_view quarks = named(kernels, kernel)->quarks;

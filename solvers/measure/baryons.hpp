@@ -31,8 +31,8 @@ std::vector<std::string> baryon_names();
 /// The quark lines of one of them, by letters: `ud` of the proton, `12` of Chroma's.
 /// \throws UnknownName there is none of this name.
 std::string lines_of_baryon(const std::string& name);
-/// Its two-point functions, of all spins. \param lines letters of all lines, whose places are the numbers in `lines`.
-/// \throws UnknownName
+/// Two-point functions of a baryon, of all spins.
+/// \param lines letters of all lines, whose places are the numbers in `lines`. \throws UnknownName
 std::vector<Baryon> baryons_of(const std::string& name, const std::string& lines);
 
 /// sum_x exp(i p.(x - x0)) of each two-point function, in the order of momentum_sums. \param lines the propagator of

@@ -18,10 +18,10 @@ using AheadOf = std::function<Propagator(const Propagator& s, int mu)>;
 
 /// The currents of Chroma's hadron spectrum: `vector-0` ... `vector-8`, `axial-0`, `axial-1`.
 const std::vector<std::string>& chroma_current_names();
-/// Those of its curcor2, without its restriction to real parts and zero momentum: by three, the local vector current
-/// between neighbours, the conserved one and psibar gamma_k gamma_t psi, each to the rho of direction k; the axial
-/// current in time between neighbours and the local one, to the pion. \param ahead without the phase of the boundary,
-/// as Chroma has it. \return in the order of momentum_sums. Collective.
+/// Current correlators of Chroma's curcor2, without its restriction to real parts and zero momentum. In threes, to the
+/// rho of direction k: the local vector current between neighbours, the conserved one and psibar gamma_k gamma_t psi;
+/// to the pion: the axial current in time between neighbours and the local one.
+/// \param ahead without the phase of the boundary, as in Chroma. \return in the order of momentum_sums. Collective.
 std::vector<Complex64> chroma_current_sums(const Propagator& s1, const Propagator& s2, std::span<const int> currents,
                                            const AheadOf& ahead, const MomentumPhases& phases);
 

@@ -10,14 +10,14 @@
 
 namespace quarksmith {
 
-/// Which parts of a noise are solved for apart: each halves what other sites and components add to the variance, all of
-/// them together leave none.
+/// Dilution of noise: the parts that are solved for separately. Each option reduces what other sites and components add
+/// to the variance; all together leave none.
 struct Dilution {
   bool spin = false, colour = false, even_odd = false, time = false, space = false;
 
   /// How many parts that makes.
   long long parts(const Lattice& lattice) const;
-  /// One of them.
+  /// Part number n of a noise.
   HostSpinor part(const HostSpinor& noise, long long n) const;
 };
 
@@ -28,9 +28,9 @@ HostSpinor independent_noise(const Lattice& lattice, std::uint64_t seed, std::ui
 class LoopSum {
  public:
   explicit LoopSum(MomentumPhases phases) : phases_(std::move(phases)) {}
-  /// In the basis of propagators. Collective.
+  /// Adds a noise eta and its solution x, in the basis of propagators. Collective.
   void add(const SpinorField& eta, const SpinorField& x);
-  /// Of some of them, by their numbers in gamma_product, in the order of momentum_sums.
+  /// Loops for some gamma products, by their numbers in gamma_product, in the order of momentum_sums.
   std::vector<Complex64> sums(std::span<const int> gammas) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace quarksmith {
 namespace {
 
-/// What is not there yet of a node and all that it is made of, in the order of the nodes.
+/// Adds a node and all that it depends on, as far as missing, in the order of the nodes.
 void collect_missing(const std::vector<GraphNode>& nodes, const std::vector<bool>& made, int node,
                      std::vector<int>& missing) {
   if (made[node] || std::find(missing.begin(), missing.end(), node) != missing.end()) return;

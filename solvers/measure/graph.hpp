@@ -7,7 +7,7 @@
 
 namespace quarksmith {
 
-/// Something that is made of others, whose numbers come before its own.
+/// A result that depends on others, whose numbers come before its own.
 struct GraphNode {
   std::vector<int> inputs;
   std::size_t bytes = 0;

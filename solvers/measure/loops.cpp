@@ -14,7 +14,7 @@ LinkField like(const LinkField& links) { return {links.domain_pointer(), links.p
 /// Lines of links in all directions, and where they stand.
 class Lines {
  public:
-  /// Of no links.
+  /// Lines of length zero: unit matrices.
   explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) {
     HostGauge one(links.domain().lattice());
     for (auto& site : one.site)
@@ -26,7 +26,7 @@ class Lines {
     evaluate("longer_lines", {links, lines_}, {work_});
     std::swap(lines_, work_);
   }
-  /// To x + mu.
+  /// Moves the start to x + mu.
   void move(int mu) {
     evaluate("lines_ahead", {lines_, LatticeDirection{mu}}, {work_});
     std::swap(lines_, work_);

@@ -13,9 +13,9 @@ namespace quarksmith {
 /// Integers n of p_i = 2 pi n_i / L_i.
 using Momentum = std::array<int, 3>;
 
-/// All with |n|^2 up to a number, by |n|^2, then by the integers.
+/// All momenta with |n|^2 up to a number, by |n|^2, then by the integers.
 std::vector<Momentum> momenta_up_to(int largest_square);
-/// What permutations and signs make of one, itself among them.
+/// All permutations and signs of a momentum, itself included.
 std::vector<Momentum> equivalents_of(const Momentum& p);
 
 /// exp(i p.(x - x0)). \param x within this part; the origin is of the whole lattice.
@@ -27,10 +27,10 @@ struct MomentumPhases {
   Coordinates origin{};
 };
 
-/// What sites give to pairs of sums (runtime/fields/expression.hpp: site_sums), as complex numbers: sums[(t momenta +
-/// p) count + k] = sum over space of exp(i p.(x - x0)) times number k, t of the whole lattice, from its first slice on;
-/// one right-hand side after the other. The same bits for any number of threads and ranks. Collective; all ranks get
-/// the same.
+/// Sums over space of pairs of real site sums (runtime/fields/expression.hpp: site_sums) as complex numbers: sums[(t
+/// momenta + p) count + k] = sum over space of exp(i p.(x - x0)) times number k, t of the whole lattice, from its first
+/// slice on; one right-hand side after the other. The same bits for any number of threads and ranks. Collective; all
+/// ranks get the same.
 std::vector<Complex64> momentum_sums(const SiteSums& numbers, const MomentumPhases& phases);
 
 /// exp(i p.(x - x0)) at one time of the whole lattice, 0 elsewhere, as a field of numbers.

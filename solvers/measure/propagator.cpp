@@ -7,7 +7,7 @@ namespace {
 
 const BasisInfo& own_basis() { return find_basis("degrand_rossi"); }
 
-/// What kernels do, of the two bases that a build has; on the host for others.
+/// Changes the basis by a kernel if the build has both bases, else on the host.
 void turn(std::string_view kernel, const SpinorField& from, const BasisInfo& in, SpinorField& to,
           const BasisInfo& out) {
   if (from.spins() != 4 || in.name == out.name) return to.copy_from(from);

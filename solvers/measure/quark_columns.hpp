@@ -16,16 +16,16 @@ namespace quarksmith {
 /// Sums of |psi|^2 over the sites of each t of the whole lattice. The ranks that hold its parts call this together.
 std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator = *Communicator::self());
 
-/// What correlators are made of.
+/// Columns of a quark's propagators, from which correlators are contracted.
 struct QuarkColumns {
   /// \param masses of staggered quarks; none: Dirac quarks.
   QuarkColumns(const DomainPointer& domain, std::vector<double> masses);
 
   /// Takes column n = 3 a + colour, `a` a spin or the number of a mass.
   void take(int n, const HostSpinor& column);
-  /// One that is on the device. \param basis its.
+  /// Sets column n from a field on the device. \param basis of the field.
   void take(int n, const SpinorField& column, const BasisInfo& basis);
-  /// What was taken, in the basis of files.
+  /// Column n in the basis of files.
   void give(int n, HostSpinor& column) const;
   /// Smears what was taken. \param links of the columns' lattice and device; null without a sink.
   void smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links);
@@ -44,12 +44,12 @@ struct QuarkColumns {
   Complex64 time_phase = 1;  ///< of the boundary
 
  private:
-  /// Which propagator, and which of its columns, column n is.
+  /// Propagator and column within it of column n.
   std::pair<int, int> place(int n) const { return staggered() ? std::pair(n / 3, n % 3) : std::pair(0, n); }
 };
 
-/// All columns as the right-hand sides of a field, in the order spin, colour; of several masses one mass after the
-/// other. \param domain of that lattice. \param basis of the field.
+/// All columns as right-hand sides of a field, in the order spin, colour; for several masses one mass after the other.
+/// \param domain of that lattice. \param basis of the field.
 SpinorField all_columns(const QuarkColumns& quark, const DomainPointer& domain, const BasisInfo& basis);
 
 /// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.
@@ -63,7 +63,7 @@ struct CorrelatorKind {
   std::string_view keys;     ///< of its results
   std::string_view quarks;   ///< of which it is made
   std::string_view formula;  ///< with its source
-  /// None for other quarks. Collective; all ranks get the same numbers.
+  /// Contracts the columns; nothing for quarks of another kind. Collective; all ranks get the same numbers.
   std::vector<Correlator> (*contract)(const QuarkColumns& quark);
 };
 template <>

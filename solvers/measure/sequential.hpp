@@ -16,7 +16,7 @@
 
 namespace quarksmith {
 
-/// Where the sink is, and its momentum.
+/// Time slice and momentum of the sink.
 struct SinkPlace {
   int time;  ///< of the whole lattice
   Momentum momentum;
@@ -29,10 +29,10 @@ struct SinkSource {
   Propagator source;
   Complex64 two_point;
 };
-/// Of mesons (meson_sums), by S1. Collective.
+/// Sequential source of mesons (meson_sums), from S1. Collective.
 SinkSource sequential_source(const Propagator& s1, const Propagator& s2, const GammaPair& gammas,
                              const SinkPlace& sink);
-/// Of a baryon, by the propagator of one of its lines. Collective.
+/// Sequential source of a baryon, from the propagator of one of its lines. Collective.
 SinkSource sequential_source(std::span<const Propagator* const> lines, const Baryon& baryon, int line,
                              const SinkPlace& sink);
 

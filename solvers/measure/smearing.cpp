@@ -10,7 +10,7 @@
 namespace quarksmith {
 namespace {
 
-/// What a text may be: one of `forms`, or that of a smearing.
+/// Texts that are accepted: `forms`, then those of smearings.
 std::string forms_with(std::vector<std::string> forms) {
   for (const SmearingKind* kind : listed<SmearingKind>()) forms.push_back(form_of(*kind));
   return one_of(std::vector<std::string_view>(forms.begin(), forms.end()));

@@ -49,7 +49,7 @@ QuarkSmearing quark_smearing_of(const std::string& text);
 /// Smearing of a sink: none for `point`, else as quark_smearing_of reads it.
 /// \throws UsageError any other text.
 QuarkSmearing sink_of(const std::string& text);
-/// All that sink_of reads: `point, gaussian:w,N or ...`
+/// Texts that sink_of reads: `point, gaussian:w,N or ...`
 std::string sink_forms();
 
 /// Smears a field of double precision on all sites, in any basis. \param links double precision.

@@ -40,14 +40,14 @@ struct SourceSettings {
 /// `point:x,y,z,t`, `wall:t`, ...: what SourceKind says, or a smeared point: `gaussian:x,y,z,t:w,N`, ...
 /// \throws UsageError any other text, or a coordinate outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
-/// What source_of reads. \param spins 1: of staggered quarks, which are not smeared.
+/// Texts that source_of reads. \param spins 1: of staggered quarks, which are not smeared.
 std::string source_forms(int spins = 4);
 
 /// Multiplies a source; by coordinates in a part.
 using SourcePhase = std::function<Complex64(const Coordinates&)>;
 /// The source in one spin and colour, before smearing. A part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
-/// The same in a right-hand side of a field whose kernels use `basis`.
+/// Sets a source in a right-hand side of a field whose kernels use `basis`.
 void set_source(const SourceSettings& settings, int spin, int colour, SpinorField& to, const BasisInfo& basis, int rhs,
                 const SourcePhase& phase = {});
 

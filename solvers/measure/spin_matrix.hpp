@@ -21,7 +21,7 @@ struct GammaFactor {
   Complex64 factor;
   int number;
 };
-/// What a product of two of them is.
+/// Product of two gamma matrices with their factors.
 GammaFactor product_of_gammas(int left, int right);
 /// A matrix as such. \throws std::logic_error it is none.
 GammaFactor factor_of(const Spin4& m);

@@ -19,7 +19,7 @@ std::vector<Complex64> goldstone_correlator(const Propagator& a, const Propagato
 namespace correlators {
 namespace {
 
-/// Of one mass `pion`, of several with the masses.
+/// `pion` for one mass, with the masses appended for several.
 std::string pion_name(const std::vector<double>& masses, std::size_t i, std::size_t j) {
   if (masses.size() == 1) return "pion";
   return i == j ? fmt::format("pion_{}", masses[i]) : fmt::format("pion_{}_{}", masses[i], masses[j]);
