@@ -51,13 +51,13 @@ class ActionNumber {
   Complex complex_ = nullptr;
 };
 
-/// The same under the name that a kernel has for it.
+/// A number with the name that a kernel has for it.
 struct NamedNumber {
   std::string_view name;
   ActionNumber number;
 };
 
-/// Where a field of a statement comes from: the links of a configuration, the caller, or the statement itself.
+/// Origin of a field of a statement: the links of a configuration, the caller, or the statement itself.
 enum class Origin { gauge, given, made };
 
 /// A field of a statement besides the fermion.
@@ -68,7 +68,7 @@ struct ActionField {
   bool moves = false;    ///< it depends on the links of a configuration
   unsigned slots = 0xf;  ///< bits of the directions that have a matrix
   bool kept = false;     ///< made once; others that are made are so on the way to these
-  /// Of the matrices, if kernels of M read it: SU(3), as links are stored; U(3) times a number; any.
+  /// Group of the matrices, if kernels of M read them: SU(3), as links are stored; U(3) times a number; any.
   std::string_view group = "";
 };
 
@@ -108,7 +108,7 @@ struct LinkLaunch {
   constexpr bool writes(int number) const { return field == number || kept == number; }
 };
 
-/// What is made between fields that are kept.
+/// Launches that lead from kept fields to further kept ones.
 struct LinkStage {
   std::span<const LinkLaunch> launches;
   std::array<int, directions> reach;  ///< sites on either side from which it is read
@@ -122,13 +122,13 @@ struct PathStep {
   int from, to, step;
 };
 
-/// Another way to give parameters: an option with numbers of which they are functions.
+/// An alternative parameter: an option whose numbers give others by a function.
 struct ActionSpelling {
   std::string_view name, help;
   std::string_view range;  ///< of each number
   double lower, upper;
   std::string_view numbers;  ///< their names, separated by commas
-  /// What it gives; those without a name are none.
+  /// Parameters that it gives; unused entries have no name.
   std::array<NamedNumber, 2> gives;
 };
 
@@ -200,7 +200,7 @@ struct RefusedAction {
   std::string_view name, why;
 };
 
-/// What a library of actions holds that was compiled for this build (generator/emit/actions_module.py).
+/// The contents of a compiled library of actions (generator/emit/actions_module.py).
 struct ActionModule {
   /// Changes with the records; a library of another layout is refused.
   static constexpr int current_layout =
@@ -209,9 +209,9 @@ struct ActionModule {
   std::span<const ActionInfo> actions;
 };
 
-/// All actions that can be solved for: those built in, and those added. A table that it has given stays as it was.
+/// All actions, built in and added. Tables that were returned earlier stay valid.
 std::span<const ActionInfo> actions();
-/// Those of generated/actions.cpp.
+/// Actions of generated/actions.cpp.
 std::span<const ActionInfo> built_actions();
 /// Adds the actions of a library; one takes the place of another of its name that was added before.
 /// \throws Error it is not what was built, of another version, or has an action with the name of one that is built in.

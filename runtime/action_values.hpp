@@ -19,20 +19,20 @@ const ActionInfo& find_smearing(std::string_view name);
 
 /// A name of the table as options have it: `twisted_mass` -> `twisted-mass`.
 std::string option_name(std::string_view name);
-/// And back.
+/// Inverse of option_name.
 std::string stated_name(std::string_view option);
 
-/// What an action's statement gives for values of its parameters.
+/// Values of an action's parameters, with the numbers that its statement computes from them.
 class ActionValues {
  public:
   using Value = ActionNumber::Value;
-  /// One value, or one for each slice of a fifth dimension.
+  /// Value of a parameter, or one for each slice of a fifth dimension.
   struct Numbers : std::vector<Value> {
     using std::vector<Value>::vector;
     Numbers(double x) : vector{Value(x)} {}
     Numbers(std::vector<Value> all) : vector(std::move(all)) {}
   };
-  /// By the names of parameters.
+  /// Values by names of parameters.
   using Given = std::map<std::string, Numbers>;
 
   /// \param given those with a default may be left out.
@@ -45,19 +45,20 @@ class ActionValues {
 
   const ActionInfo& info() const { return *info_; }
   int slices() const { return static_cast<int>(values_.size()); }
-  /// Of one of the numbers of ActionInfo in the first slice; 0 if the action does not have it.
+  /// Value of a number of ActionInfo in the first slice; 0 if the action does not have it.
   double operator()(const ActionNumber& number) const { return complex(number).real(); }
   Value complex(const ActionNumber& number, int slice = 0) const {
     return number(reals_[slice].data(), values_[slice].data());
   }
-  /// In every slice.
+  /// Value of a number in every slice.
   std::vector<Value> of_slices(const ActionNumber& number) const;
-  /// Of a parameter, in the first slice. \throws UsageError the action does not have it.
+  /// Value of a parameter in the first slice. \throws UsageError the action does not have it.
   double operator[](std::string_view parameter) const { return reals_[0][place(parameter)]; }
-  /// Of a parameter in every slice. \throws UsageError likewise.
+  /// Value of a parameter in every slice. \throws UsageError the action does not have it.
   std::vector<Value> all(std::string_view parameter) const;
   bool has(std::string_view parameter) const;
-  /// The same values but for one. \throws UsageError likewise, or it is out of its range.
+  /// A copy with one value changed.
+  /// \throws UsageError the action does not have the parameter, or the value is out of its range.
   ActionValues with(std::string_view parameter, double value) const;
   /// Names and values as a message has them: `mass 0.1, mu 0.3`.
   std::string text() const;

@@ -31,7 +31,7 @@ bool read_number(std::string_view word, Number& value) {
   return error == std::errc() && rest == word.data() + word.size();
 }
 
-/// What a parameter may be.
+/// Range of a parameter, for messages.
 std::string range_of(const ChoiceParameter& p) {
   if (!p.words.empty()) return fmt::format("{}", fmt::join(parts_of(p.words, '|'), " or "));
   if (p.direction >= 0) return "a coordinate";

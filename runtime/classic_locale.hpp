@@ -1,5 +1,5 @@
 /// \file
-/// For calls of libraries that read and print numbers by the locale of C.
+/// Calls of libraries that read and print numbers by the locale of C.
 #pragma once
 
 #include <clocale>

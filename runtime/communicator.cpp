@@ -41,7 +41,7 @@ class Alone final : public Communicator {
   std::vector<int> ranks_ = {0};
 };
 
-/// What each rank has, in the order of the ranks.
+/// Gathers a value from each rank, in the order of ranks.
 template <class T>
 std::vector<T> gathered(Communicator& c, const T& mine) {
   std::vector<T> all(c.size());

@@ -45,12 +45,12 @@ class Communicator {
   /// process alone if it was started alone or the library was built without MPI.
   /// \throws Error the library was built without MPI but started as several processes.
   static std::shared_ptr<Communicator> world();
-  /// From here on `world` is the ranks of another communicator of MPI: lattices are theirs. All of them call this.
+  /// Makes `world` the ranks of another communicator of MPI, all of which call this: later lattices are theirs.
   /// Messages between them are not mixed with those of the communicator itself.
-  /// \param number that Fortran has for it (MPI_Comm_c2f); MPI must have been started by whom it comes from.
+  /// \param number its handle in Fortran (MPI_Comm_c2f); MPI must have been started by whom it comes from.
   /// \throws UsageError there is no such communicator, or MPI does not run; Error this library was built without MPI.
   static void use(int number);
-  /// The same with this process alone, whatever else was started; not collective. And with all that were.
+  /// Makes `world` this process alone, whatever else was started (not collective); or all processes that were started.
   static void use_self();
   static void use_all();
   /// Ends the job with this exit status on all ranks, after what was printed is out. Does nothing for one process.
@@ -100,9 +100,9 @@ class Communicator {
   /// first that did, as an error of the same kind. For steps after which no rank may go on alone.
   void together(const std::function<void()>& work);
 
-  /// What ranks reach into each other's memory for must be freed when all of them are done with it. They may be at
-  /// different times, or never, after an error: who owns a share of such memory drops it, and it is freed at the next
-  /// `free_dropped` of all ranks if all have.
+  /// Registers memory that other ranks reach into, which must be freed when all of them are done with it. That may be
+  /// at different times, or never, after an error: the owner of a share drops it, and it is freed at the next
+  /// `free_dropped` of all ranks if all have dropped theirs.
   /// \return a number for `drop`; all ranks make these calls in the same order.
   long long keep(std::function<void()> free);
   /// Not collective.

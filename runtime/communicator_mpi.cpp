@@ -173,7 +173,7 @@ std::shared_ptr<Communicator> ranks_of(MPI_Comm of) {
   return all.emplace_back(std::make_shared<Ranks>(of));
 }
 
-/// What `world` gives; null: not known yet.
+/// The communicator that `world` returns; null: not known yet.
 std::shared_ptr<Communicator>& present() {
   static std::shared_ptr<Communicator> ranks;
   return ranks;

@@ -1,5 +1,5 @@
 /// \file
-/// What MPI has for a group of ranks. Part of builds with MPI.
+/// MPI for a group of ranks. Part of builds with MPI.
 #pragma once
 
 #include <mpi.h>

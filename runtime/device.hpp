@@ -1,5 +1,5 @@
 /// \file
-/// Where fields live and kernels run.
+/// Devices, where fields live and kernels run.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ class EnergyMeter {
   virtual ~EnergyMeter() = default;
   /// Joules drawn since some moment; never falls.
   virtual double joules() = 0;
-  /// What is counted, in words.
+  /// What is measured, for users.
   virtual std::string description() const = 0;
 };
 
@@ -73,32 +73,32 @@ class Device {
   /// CPU). \param rank of this process on its host: ranks that name no number take the devices in turn.
   /// \throws UnknownName any other text. \throws Error there is no such device, or no kernels for it.
   static std::shared_ptr<Device> select(const std::string& choice, int rank = 0);
-  /// What `select` takes besides `auto`, in words.
+  /// Choices for `select` besides `auto`, for messages.
   static std::string choices();
 
   /// `cpu` or `TARGET:N`.
   virtual std::string name() const = 0;
-  /// Its kind and number as arrays that programs exchange state them (DLDeviceType of DLPack, device_id).
+  /// Kind and number of the device as in DLPack (DLDeviceType, device_id).
   virtual std::pair<int, int> exchange_name() const { return {1, 0}; }
   /// Model, memory and instruction set in words.
   virtual std::string description() const = 0;
-  /// What tuning evidence records of the device: name, compute capability, versions, clock.
+  /// Facts for tuning evidence: name, compute capability, versions, clock.
   virtual std::map<std::string, std::string> facts() const = 0;
   /// Address of a GPU on its bus, e.g. `00000000:19:00.0`; empty for the host's processors.
   virtual std::string pci_address() const { return {}; }
   /// True if it can access the memory of another device.
   virtual bool reaches(const Device&) const { return false; }
-  /// How two devices of its kind are joined, in words; they are named by their addresses on the bus. If that is not
-  /// known, `why` says why.
+  /// The connection of two devices of this kind, given by their addresses on the bus, in words; if it is unknown, `why`
+  /// gives the reason.
   virtual std::string link(const std::string&, const std::string&, std::string&) const { return "unknown"; }
-  /// Its meter; null, and `why` says why, if there is none.
+  /// The energy meter; if there is none null, and `why` gives the reason.
   virtual std::unique_ptr<EnergyMeter> energy_meter(std::string& why) const {
     why = "this device reports no energy";
     return nullptr;
   }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
-  /// Those of an operation, in the same order; valid until kernels are added.
+  /// Kernels of an operation, in the order of `kernels`; valid until kernels are added.
   std::span<const Kernel* const> kernels_named(std::string_view operation) const;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.
   virtual int full_lanes(int element_bytes) const = 0;
@@ -127,15 +127,15 @@ class Device {
   virtual void move_sites(const SiteMove& move) = 0;
   /// Draws noise into the sites of a field; \param draws its numbers are memory of the device.
   virtual void draw_sites(const SiteDraws& draws) = 0;
-  /// The largest absolute value of those that are finite.
+  /// Largest absolute value of the finite ones.
   virtual double largest(const SiteNumbers& numbers) = 0;
-  /// Their sum, rounded as suits the largest one of all ranks.
+  /// Sum of the numbers, rounded as suits the `largest` of all ranks.
   virtual ExactSum sum(const SiteNumbers& numbers, double largest) = 0;
-  /// The largest |re| or |im| of those that are finite, [slice][number].
+  /// Largest |re| or |im| of the finite numbers, [slice][number].
   virtual std::vector<double> largest_in_slices(const SliceNumbers& numbers) = 0;
-  /// Their sums over slices with phases, [slice][momentum][number][4]: multiples of the units of the number (all,
-  /// [slice][number]), real and imaginary part of the first, then of the second. \param phases of each momentum and
-  /// site of a slice as (re, im), in memory of the device.
+  /// Sums over slices with phases, [slice][momentum][number][4]: multiples of the units of the number (all,
+  /// [slice][number]), real and imaginary part of the first, then of the second.
+  /// \param phases of each momentum and site of a slice as (re, im), in memory of the device.
   virtual std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
                                                const double* phases, int momenta) = 0;
   /// Waits for all kernels; reports an error that one of them met.
@@ -168,9 +168,8 @@ class Device {
   /// Runs the program of a reducing kernel on device scalars alone, with these sums.
   virtual void run_program(const Kernel& kernel, const Arguments& arguments, const std::vector<double>& sums) = 0;
   // A second queue, whose work may run while that of the first does; a GPU prefers it.
-  /// What the second queue is given next starts after what the first has been given.
+  /// Later work of the second queue starts after the work that the first one has been given so far; join: the reverse.
   virtual void fork() {}
-  /// The other way round.
   virtual void join() {}
   virtual void download_beside(void* host, const void* device, std::size_t bytes) = 0;
   virtual void upload_beside(void* device, const void* host, std::size_t bytes) = 0;
@@ -186,17 +185,17 @@ class Device {
   virtual std::unique_ptr<TimeMark> mark() = 0;
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;
-  /// The same for the work as one graph, where the device has such: without the cost of launches.
+  /// As time, with the work as one graph where the device has such: without the cost of launches.
   virtual double time_graph(const std::function<void()>& enqueue) = 0;
-  /// What sweeps on this kind of device, or on one of its architecture, have left in the build.
+  /// Results of sweeps in this build for this kind of device, or another of its architecture.
   struct Tuned {
     int kernels = 0, stale = 0;  ///< and how many of them changed since
     std::string on;              ///< the device that most of them were measured on
   };
   const Tuned& tuned() const { return tuned_; }
-  /// These results: the device's own first (tuned_for).
+  /// Results of sweeps: the device's own first (tuned_for).
   const std::vector<TunedDevice>& sweeps() const { return sweeps_; }
-  /// From now on every kernel runs as itself, without its tuned variant.
+  /// Disables tuned variants: every kernel runs in its default form.
   void forget_tuning() { variants_.clear(); }
 
  protected:

@@ -7,7 +7,7 @@
 
 namespace quarksmith {
 
-/// Something failed: data corrupt, file unreadable, no convergence. The command ends with status 1.
+/// A failure at run time: data corrupt, file unreadable, no convergence. The command ends with status 1.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -4,8 +4,8 @@
 
 namespace quarksmith {
 
-/// From its construction on, a thread that forks ends its OpenMP threads before: the child has none of them and would
-/// wait for them in its first parallel region. Both processes start new ones when they need them.
+/// While one exists, a thread that forks ends its OpenMP threads first: the child has none of them and would wait for
+/// them in its first parallel region. Both processes start new ones when they need them.
 struct ForkSafety {
   ForkSafety();
 };

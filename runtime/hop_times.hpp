@@ -4,7 +4,7 @@
 
 namespace quarksmith {
 
-/// What a Device also is whose kernels are done when the call that runs them returns.
+/// Interface of devices whose kernels are done when the call that runs them returns.
 class HopTimes {
  public:
   virtual ~HopTimes() = default;

@@ -14,7 +14,7 @@ namespace quarksmith {
 template <class Kind>
 std::span<const Kind* const> listed();
 
-/// Their names.
+/// Names of all members of a list.
 template <class Kind>
 std::vector<std::string> names_of() {
   std::vector<std::string> names;

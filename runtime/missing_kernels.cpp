@@ -20,7 +20,7 @@ namespace {
 /// The rows of a profile that would build a kernel: keys and values, `operator` first.
 using Row = std::vector<std::pair<std::string_view, std::string>>;
 
-/// That of the kernel asked for.
+/// The row of a profile for a kernel that was asked for.
 Row profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
   bool hopping = !q.expression && (!q.basis.empty() || (q.spins == 1 && !q.links.empty()));
   for (const Kernel& k : kernels) hopping = hopping || (k.operation == q.operation && k.family == "hopping");
@@ -61,7 +61,7 @@ bool join(Row& row, const Row& other) {
   return true;
 }
 
-/// As few rows as name these kernels.
+/// The fewest rows that name these kernels.
 std::string joined(std::vector<Row> rows) {
   for (bool changed = true; changed;) {
     changed = false;

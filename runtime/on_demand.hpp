@@ -13,7 +13,7 @@
 
 namespace quarksmith {
 
-/// What came of compiling: the modules that hold the kernels, or why there are none.
+/// Result of a compilation: the modules that hold the kernels, or why there are none.
 struct OnDemand {
   std::vector<std::filesystem::path> modules;  ///< one a row, or none
   std::string reason;                          ///< why, as the end of a sentence; empty if nothing was tried
@@ -27,10 +27,10 @@ struct OnDemand {
 /// off; Error a signal ended it.
 OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set);
 
-/// The same by other means, if they are there: without an answer kernels are compiled as above.
+/// Compiles kernels by other means, if these are there; without an answer they are compiled as above.
 using Compiler =
     std::function<std::optional<OnDemand>(const std::vector<std::string>& rows, std::string_view instruction_set)>;
-/// From now on kernels are compiled so: by the generator of a program that has it in its own process.
+/// Sets the compiler from now on: the generator within the process of a program that has it.
 void compile_with(Compiler compiler);
 
 /// Kernels of a library take the place of those that were compiled before.

@@ -15,10 +15,10 @@ int host_processors();
 /// Processors that the quotas of CPU time of a control group and those above it are worth, rounded up; 0: no quota.
 /// \param root where control groups are mounted. \param group below it, as /proc/self/cgroup has it.
 int quota_processors(const std::filesystem::path& root, const std::filesystem::path& group);
-/// The same for this process.
+/// The quota of this process.
 int quota_processors();
 
-/// What the processors of a host are for one of its ranks.
+/// Processors of a host for one of its ranks.
 struct ProcessorShare {
   int ranks = 1;       ///< of this host
   int processors = 1;  ///< that these may use together

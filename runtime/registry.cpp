@@ -21,7 +21,7 @@ void add_tables(KernelModule& module);  // generated/tables.cpp
 
 namespace {
 
-/// All modules merged: later ones replace entries of the same name.
+/// The tables of all modules merged; later modules replace entries of the same name.
 class Registry {
  public:
   Registry() {

@@ -1,5 +1,5 @@
 /// \file
-/// What has been generated: kernels, precisions, bases. The tables are defined in generated/.
+/// Tables of what has been generated: kernels, precisions, bases. They are defined in generated/.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace quarksmith {
 
-/// What kernels of the hopping family do with D psi. Names and formulas: generator/epilogue.py.
+/// What a hopping kernel does with D psi before it writes. Names and formulas: generator/epilogue.py.
 enum class Epilogue { none, axpby, tinv, axpby_tinv, taxpby };
 std::string_view name_of(Epilogue epilogue);
 
@@ -118,7 +118,7 @@ struct KernelModule {
 
 /// Tables of kernels that are built in (cmake/targets.cmake).
 std::span<const KernelTable> built_kernels();
-/// Their table of that name; empty if there is none.
+/// The table of that name; empty if there is none.
 std::span<const Kernel> kernels_in(std::span<const KernelTable> tables, std::string_view name);
 /// All kernels of a target, for the instruction set that this process uses; empty if it is not built in.
 std::span<const Kernel> kernels_of(std::string_view target);
@@ -127,7 +127,7 @@ std::span<const StorageInfo> storages();
 std::span<const BasisInfo> bases();
 std::span<const OperatorInfo> operators();
 
-/// What a caller wants of a kernel; empty strings mean that the axis does not apply.
+/// Properties of a kernel that is looked for; empty strings mean that the axis does not apply.
 struct KernelQuery {
   std::string_view operation;
   std::string_view precision;
@@ -142,7 +142,7 @@ struct KernelQuery {
   bool expression = false;  ///< a lattice expression: its row has neither conjugate nor epilogue
 };
 
-/// Where a kernel stands in a table; none if it is of another.
+/// Index of a kernel in a table; nothing if it belongs to another.
 std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel& kernel);
 /// Whether a kernel is of that description.
 bool fits(const Kernel& kernel, const KernelQuery& query);
@@ -158,9 +158,9 @@ const StorageInfo& find_storage(std::string_view name);
 /// The storage of any matrices of so many colours: r18, c2r8, c1r2 for numbers.
 /// \throws UsageError there is none of so many.
 const StorageInfo& full_storage(int colours);
-/// That of momenta and forces: anti-Hermitian matrices without trace.
+/// Storage of momenta and forces: anti-Hermitian matrices without trace.
 const StorageInfo& algebra_storage(int colours);
-/// That of SU(N) links which has the fewest reals and loses no more than rounding: r12, c2r4.
+/// Storage of SU(N) links with the fewest reals that loses no more than rounding: r12, c2r4.
 const StorageInfo& compact_storage(int colours);
 const BasisInfo& find_basis(std::string_view name);
 

@@ -1,5 +1,5 @@
 /// \file
-/// What a piece of work is going to ask for, found out when this build first lacks a kernel for it.
+/// Rehearsals: they find out which kernels a piece of work needs when a build first lacks one of them.
 #pragma once
 
 #include <functional>

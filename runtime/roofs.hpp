@@ -1,5 +1,5 @@
 /// \file
-/// What bounds kernels besides the bandwidth of memory.
+/// Bounds of kernels besides the bandwidth of memory.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// Of bytes that come one after the other.
+/// SHA-256 of bytes that are added one after the other.
 class Sha256 {
  public:
   Sha256();

@@ -21,7 +21,7 @@ struct Target {
 
 /// Targets that are built in, the host's processors first. This list and the next are made by cmake/targets.cmake.
 std::span<const Target* const> targets();
-/// All targets that there are, built in or not.
+/// Names of all targets, built in or not.
 std::span<const std::string_view> target_names();
 
 /// A target by name; null if it is not built in.

@@ -17,14 +17,15 @@ std::string printable(std::string text);
 
 /// The text between separators: one part at least.
 std::vector<std::string> split(const std::string& text, char separator);
-/// What a text as a whole is, in any locale: with a decimal point, a sign or none; nothing if it is no such number, or
-/// not finite. Hexadecimal digits of 32 bits may follow 0x.
+/// The number that a whole text is, in any locale: decimal point, with or without sign; nothing if it is no such number
+/// or not finite. Hexadecimal digits of 32 bits may follow 0x.
 std::optional<double> as_number(std::string_view text);
 std::optional<long long> as_integer(std::string_view text);
 std::optional<std::uint32_t> as_hexadecimal(std::string_view text);
-/// Without surrounding blanks, ends of lines and zero bytes.
+/// The text without surrounding blanks, ends of lines and zero bytes.
 std::string trimmed(std::string_view text);
-/// The same of what a user gives. \param name of what is read, for messages. \throws UsageError it is no such number.
+/// As as_number, of a text of a user. \param name of what is read, for messages.
+/// \throws UsageError it is no such number.
 double number(const std::string& text, const std::string& name);
 long long integer(const std::string& text, const std::string& name);
 
@@ -43,7 +44,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 /// \throws UnknownName `even-odd form 'x' is unknown; did you mean b? use a, b or c`
 [[noreturn]] void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known);
 
-/// What a table has for a name. \param kind of the names, for messages. \throws UnknownName it has none.
+/// The value for a name in a table. \param kind of the names, for messages. \throws UnknownName there is none.
 template <class Value, std::size_t count>
 Value by_name(std::string_view kind, std::string_view name, const std::pair<std::string_view, Value> (&table)[count]) {
   std::vector<std::string_view> known;

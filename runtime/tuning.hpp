@@ -32,7 +32,7 @@ struct TunedPolicy {
   std::string_view policy;
 };
 
-/// What a sweep found on one device.
+/// Results of a sweep on one device.
 struct TunedDevice {
   std::string_view name;          ///< as the device reports itself
   std::string_view architecture;  ///< what its kernels are compiled for, as the device says; none for CPUs
@@ -54,11 +54,11 @@ constexpr LaunchSize launch_size_of(long long sites) {
                                        : LaunchSize::large;
 }
 
-/// All devices whose results are part of this build.
+/// All devices whose results are in this build.
 std::span<const TunedDevice> tuned_devices();
 
-/// What this build knows of a device: its own results first, then those of others of its architecture, which have the
-/// same multiprocessors and differ in memory and clocks.
+/// Results for a device: its own first, then those of others of its architecture, which have the same multiprocessors
+/// and differ in memory and clocks.
 std::vector<TunedDevice> tuned_for(std::string_view device, std::string_view architecture);
 
 }  // namespace quarksmith

@@ -16,9 +16,9 @@ namespace quarksmith {
 /// finite or too large.
 class ExactSum {
  public:
-  /// For values of a site, which are of order 1: multiples of 2^-52, of at most 2^10.
+  /// A sum of values of order 1: multiples of 2^-52, at most 2^10.
   ExactSum() = default;
-  /// For values of which none is larger; the unit is 2^-61 of it or less.
+  /// A sum of values of at most `largest`; the unit is 2^-61 of it or less.
   explicit ExactSum(double largest) : limit_(largest) {
     int exponent = 0;
     std::frexp(largest, &exponent);
@@ -35,7 +35,7 @@ class ExactSum {
     units_ += other.units_;
     unusable_ += other.unusable_;
   }
-  /// What was added up elsewhere: high 2^64 + low units.
+  /// Adds a sum from elsewhere: high 2^64 + low units.
   void add(std::int64_t high, std::uint64_t low, std::uint64_t unusable) {
     units_ += (static_cast<Units>(high) << 64) + static_cast<Units>(low);
     unusable_ += unusable;

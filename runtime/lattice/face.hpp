@@ -31,7 +31,8 @@ auto slice_of(const Lattice& lattice, int mu, int at, const Value& value) {
   return result;
 }
 
-/// What the part `step` (+1 or -1) along mu gives as `mine`; one's own where the direction is not split. Collective.
+/// Exchanges values with neighbours: each rank gets `mine` of the rank `step` (+1 or -1) along mu; its own where the
+/// direction is not split. Collective.
 template <class Value>
 std::vector<Value> from_neighbour(const Lattice& lattice, int mu, int step, std::vector<Value> mine,
                                   Communicator& communicator) {

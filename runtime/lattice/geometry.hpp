@@ -24,7 +24,7 @@ inline Divisor make_divisor(int d) {
   return {static_cast<unsigned>(one / d + 1), 31 + bits};
 }
 
-/// Which of the boxes along mu a lane covers.
+/// Coordinate along mu of a lane's sub-lattice among all.
 inline int coordinate_of_lane(const Geometry& g, int lane, int mu) {
   int coordinate = 0;
   for (int bit = 0; bit < g.lane_bits; ++bit)

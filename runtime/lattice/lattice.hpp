@@ -16,7 +16,7 @@ enum class Parity : int { even = 0, odd = 1 };
 /// The other parity.
 constexpr Parity opposite(Parity p) { return p == Parity::even ? Parity::odd : Parity::even; }
 
-/// Which sites a field holds.
+/// The sites that a field holds.
 enum class Subset { even, odd, full };
 
 /// Number of parities that a subset holds.
@@ -60,30 +60,30 @@ class Lattice {
   /// Parity of a site.
   static Parity parity(const Coordinates& x) { return Parity((x[0] + x[1] + x[2] + x[3]) & 1); }
 
-  /// The lattice of which this is a part; itself if it is whole.
+  /// Extents of the global lattice; its own if it is not divided.
   const Coordinates& global_extent() const { return global_; }
   int global_extent(int mu) const { return global_[mu]; }
   long long global_sites() const { return sites() * parts(); }
-  /// Parts along each direction, and how many there are.
+  /// Ranks along each direction, and their number.
   const Coordinates& grid() const { return grid_; }
   int parts() const { return grid_[0] * grid_[1] * grid_[2] * grid_[3]; }
-  /// True if sites across the boundary in direction mu belong to another part.
+  /// Whether sites across the boundary in direction mu belong to another rank.
   bool split(int mu) const { return grid_[mu] > 1; }
-  /// Global coordinates of the first site of this part.
+  /// Global coordinate of the first local site.
   int origin(int mu) const { return origin_[mu]; }
-  /// Number of the part in the grid, x fastest: the rank that holds it.
+  /// Number in the grid, x fastest, of the rank that holds this local lattice.
   int part() const { return part_at(0, 0); }
-  /// Number of the part `step` further along mu, round the lattice.
+  /// Number of the rank `step` further along mu, periodically.
   int part_at(int mu, int step) const;
-  /// Coordinates in the global lattice, and lexicographic number there, of a site of this part.
+  /// Global coordinates, and global lexicographic number, of a local site.
   Coordinates global_coordinates(long long index) const;
   long long global_index(long long index) const;
-  /// Coordinates within this part of a site of the global lattice; false if another part holds it.
+  /// Local coordinates of a site of the global lattice; false if another rank holds it.
   bool find(const Coordinates& global, Coordinates& here) const;
 
-  /// E.g. `8x8x8x16`: of this part.
+  /// Local extents, such as `8x8x8x16`.
   std::string text() const;
-  /// The same of the global lattice.
+  /// Extents of the global lattice, likewise.
   std::string global_text() const;
 
   friend bool operator==(const Lattice&, const Lattice&) = default;
@@ -104,7 +104,7 @@ class LaneLayout {
   LaneLayout(const LaneLayout&) = delete;
   LaneLayout& operator=(const LaneLayout&) = delete;
 
-  /// What kernels need; valid as long as this object.
+  /// Geometry for kernels; valid as long as this object.
   const Geometry& geometry() const { return geometry_; }
   /// Boxes that lanes cover: lanes l, l + boxes(), ... hold the same sites.
   int boxes() const;

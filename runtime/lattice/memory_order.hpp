@@ -1,5 +1,5 @@
 /// \file
-/// Where word n of a site lies in the memory of a field: the host's side of runtime/kernels/view.hpp.
+/// Position of word n of a site in the memory of a field: the host's side of runtime/kernels/view.hpp.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"

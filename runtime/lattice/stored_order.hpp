@@ -27,7 +27,7 @@ inline StoredSites stored_sites(const MemoryOrder& order, const Operand& operand
 inline int slot_of(const MemoryOrder& order, int parity, long long block, int lane) {
   return static_cast<int>((parity * order.padded() + block) * order.lanes + lane);
 }
-/// One of the groups of a site, such as the link of a direction, which has so many pieces.
+/// One group of numbers of each site, such as the link of a direction, which has `pieces` pieces.
 inline StoredSites group_of(StoredSites sites, int group, int pieces) {
   sites.data += static_cast<std::ptrdiff_t>(group) * pieces * sites.row * sites.piece_bytes;
   return sites;
