@@ -27,17 +27,16 @@ inline bool holds(Subset subset, Parity parity) { return subset == Subset::full 
 /// Coordinates or extents, order x, y, z, t.
 using Coordinates = std::array<int, directions>;
 
-/// A box of sites with even extents: a whole periodic lattice, or the part of it that one rank of a grid of processes
-/// holds. Lexicographic site numbers run x fastest, t slowest. Extents, coordinates and numbers are those of the part
-/// where `global` is not in the name.
+/// A lattice with even extents: a whole periodic one, or the local lattice of one rank in a grid. Site numbers are
+/// lexicographic, x fastest, t slowest. Extents, coordinates and numbers are local ones unless `global` is in the name.
 class Lattice {
  public:
   /// A whole lattice.
   /// \throws WrongLattice an extent is odd, smaller than 2, or the volume exceeds 2^31 - 1 sites.
   explicit Lattice(const Coordinates& extent);
-  /// The part at `position` of a grid of parts. Parts have even extents: the parity of a site is the same in part and
-  /// whole, and even-odd kernels need as many even sites as odd ones.
-  /// \throws WrongLattice the grid does not divide the lattice into parts of even extents.
+  /// The local lattice at `position` of a grid of ranks. Its extents are even: parities of sites are the same locally
+  /// and globally, and even-odd kernels need as many even sites as odd ones.
+  /// \throws WrongLattice the grid does not divide the lattice into local lattices of even extents.
   Lattice(const Coordinates& global_extent, const Coordinates& grid, const Coordinates& position);
 
   const Coordinates& extent() const { return extent_; }
