@@ -340,7 +340,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _all_kernels(profile: str) -> Iterator[KernelSpec]:
-    """Those of a profile, or of the two that have all between them."""
+    """Kernels of a profile, or of the two profiles that have all kernels between them."""
     for name in [profile] if profile else ["full", "wide"]:
         yield from load_profile(name).kernels
 

@@ -1,4 +1,4 @@
-"""What a kernel costs per site and right-hand side, counted from the terms that are emitted. Knows no text."""
+"""Cost of a kernel per site and right-hand side, counted from the terms that are emitted. Knows no text."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def explain_kernel(spec: KernelSpec) -> str:
 
 
 def _on_target(spec: KernelSpec, target: Target) -> str:
-    """Where a kernel is for a target, and what it costs there."""
+    """Source of a kernel for a target, and its cost there."""
     costs = [f"{target.kernel_seconds:.2g} s to compile"]
     if target.threads:
         costs.insert(0, f"{target.threads.left(spec.block * spec.min_blocks)} registers a thread")

@@ -33,6 +33,6 @@ def _found() -> tuple[dict[str, Action], dict[str, str]]:
 _STATEMENTS, WRONG_FILES = _found()
 """Statements, and why others are none: those are unaffected."""
 ACTIONS: dict[str, Action] = {name: a for name, a in _STATEMENTS.items() if a.has_matrix}
-"""All actions by name, those that others build on first."""
+"""All actions by name, each after those that it builds on."""
 SMEARINGS: dict[str, Action] = {name: a for name, a in _STATEMENTS.items() if not a.has_matrix}
 """Statements that make links and nothing else: smearings that any action can be given."""

@@ -172,7 +172,7 @@ def find_basis(name: str, folder: Path = Path()) -> Basis:
 
 
 def clifford(matrix: Matrix) -> dict[tuple[int, ...], complex]:
-    """What multiplies products of gammas in ascending order in a matrix of the DeGrand-Rossi basis."""
+    """Coefficients of a matrix of the DeGrand-Rossi basis in products of gammas in ascending order."""
     found = {}
     for count in range(5):
         for indices in itertools.combinations(range(4), count):

@@ -1,4 +1,4 @@
-"""What one site computes, as C++ statements: loads where they are first needed, sums term by term."""
+"""The computation at a site as C++ statements: loads where they are first needed, sums term by term."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Statements:
         self._names |= {id(v): names[n] for n, v in enumerate(sums)}
 
     def _effort(self, v: Value) -> tuple[int, int]:
-        """Sorts first what uses values again, then what loads least beside what is there."""
+        """Sort key: values that are used again first, then those that load least beyond what is loaded."""
         loads, again = self._needs(v)
         there: set[int] = set()
         self._needs(v, there)
@@ -170,7 +170,7 @@ class Statements:
         return loads, again
 
     def _forget_loads(self, before: Value | None = None) -> None:
-        """All but those that the next value needs."""
+        """Drops loaded values, except those that the next value needs."""
         self.lines.append("in_turns();" if self._rhs == "n" else "in_order();")
         kept: set[int] = set()
         if before is not None:
@@ -239,7 +239,7 @@ class Statements:
         return variable
 
     def site_of(self, name: str) -> str:
-        """Where a field holds the site itself."""
+        """C++ expression for the site itself in a field."""
         return "home" if name in self.at_home else "x"
 
     def _site(self, at: Displacement) -> str:

@@ -30,7 +30,7 @@ from .stated import stated_operators
 
 
 def _expressions(module: ModuleType) -> list[Expression]:
-    """What a module states: functions with the decorator `expression`, and expressions with more said of them."""
+    """Expressions of a module: functions with the decorator `expression`, and Expression objects."""
     found = [Expression(value) if isinstance(value, Formula) else value for value in vars(module).values()]
     return [e for e in found if isinstance(e, Expression)]
 

@@ -57,7 +57,7 @@ class BlockPattern:
 
     @cached_property
     def rows(self) -> list[dict[str, np.ndarray]]:
-        """For each eigenvalue of gamma_5 the elements of the 2x2 spin block: rows over the S_k."""
+        """Elements of the 2x2 spin block for each eigenvalue of gamma_5: rows over the S_k."""
         return [
             {
                 name: np.array([snap(s)[first + row, first + column] for s in self.spins])
@@ -130,11 +130,11 @@ class TermOfBlocks(_OfBlocks):
 
     @property
     def name(self) -> str:
-        """As in kernel names."""
+        """Name of the operator, from which those of its kernels are made."""
         return f"term_{self.pattern.name}"
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
-        """Where the matrices are, and expressions of the blocks in them."""
+        """Places of the matrices, and expressions of the blocks in them."""
         names = [f"f{k}" for k in range(len(self.pattern.spins))]
         loads = [
             {"name": name, "field": FIELDS[field], "direction": mu, "number": _number(k)}
@@ -153,11 +153,11 @@ class SourceOfBlocks(_OfBlocks):
 
     @property
     def name(self) -> str:
-        """As in kernel names."""
+        """Name of the operator, from which those of its kernels are made."""
         return f"source_{self.pattern.name}"
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
-        """For each matrix the sum over those blocks whose matrix it is."""
+        """For each matrix the sum over the blocks to which it belongs."""
         found: dict[tuple[int, int], list[str]] = {}
         for k, slot in enumerate(self.pattern.slots):
             found.setdefault(slot, []).append(f"(R{{}} + scalar<R>({_number(k)})) * {self._trace(k)}")

@@ -102,7 +102,7 @@ def turned_propagator(s: Propagator, factor: Complex, phase: Scalars, sink: Gamm
 
 @expression(group=GROUP)
 def to_degrand_rossi(psi: Spinor) -> Spinor:
-    """What is in the non-relativistic basis in that of propagators."""
+    """A spinor of the non-relativistic basis in that of propagators."""
     return spin_matrix(NON_RELATIVISTIC.rotation.conj().T) * psi
 
 
@@ -130,12 +130,12 @@ class TwoPoint:
 
     @property
     def inputs(self) -> tuple[tuple[str, str], ...]:
-        """Of the kernels, by kind."""
+        """Names and kinds of the inputs."""
         return (*((q, "propagator") for q in self.lines), *([("parity", "real")] if self.both else []))
 
     @property
     def numbers(self) -> list[Node]:
-        """What it gives at a site."""
+        """Numbers that the contraction gives at a site."""
         lines = {q: symbol(q, "propagator") for q in self.lines}
         if self.both:
             lines = {q: other_parity(s, parameter_symbol("parity")) for q, s in lines.items()}
@@ -143,7 +143,7 @@ class TwoPoint:
 
 
 def _sums(name: str, baryons: TwoPoint) -> Formula:
-    """All of them."""
+    """Formula that sums all contractions over the lattice."""
     place = here()
     make = lambda: Definition(  # noqa: E731
         name, place, baryons.text, baryons.inputs, (), (), tuple(map(total, baryons.numbers))
@@ -172,7 +172,7 @@ def _group(name: str) -> str:
 
 
 def _group_of_source(name: str) -> str:
-    """So few that each compiles in less than a minute."""
+    """Group of a source, small enough to compile in less than a minute."""
     return f"{name if name.startswith('chroma') else name.partition('_')[0]}_sources"
 
 
@@ -226,7 +226,7 @@ CHROMA: dict[str, Sequence[tuple[str, str]]] = {
 
 
 def _chroma(kind: str, t: Matrix, s: Matrix) -> Contractions:
-    """With {A, B}_ij = sum_k A_ki B_kj over colours eps eps'."""
+    """Contractions as in Chroma, with {A, B}_ij = sum_k A_ki B_kj over colours eps eps'."""
     found: Contractions = {}
     t, s = in_dirac_components(t), in_dirac_components(s)
     spins = [(i, j) for i in range(4) for j in range(4)]
@@ -241,7 +241,7 @@ def _chroma(kind: str, t: Matrix, s: Matrix) -> Contractions:
 
 
 def _two_point_functions() -> dict[str, TwoPoint]:
-    """By the names of kernels."""
+    """Two-point functions by names of kernels."""
     found = {}
     for name, flavours in (("octet_112", ["112"]), ("octet_123", ["123"]), ("octet_sum", ["123", "213"])):
         results = tuple(all_contractions(octet(map(_lines, flavours), spin)) for spin in (0, 1))

@@ -55,7 +55,7 @@ class SiteKernel(Operator):
         )
 
     def cpp_body(self, spec: KernelSpec) -> str:
-        """As declared."""
+        """The body in the runtime."""
         return self.runtime_body
 
     def most_tile(self, spec: KernelSpec) -> int:

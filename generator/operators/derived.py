@@ -1,4 +1,4 @@
-"""What forces add to the fields that they are given."""
+"""Expressions by which forces change the fields that they are given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kicked(
 
 
 def kicked_in_plane(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
-    """The same in two directions of a call; loops through both links are multiplied once: [L^+]_TA = -[L]_TA."""
+    """Kick of momenta in two directions; loops through both links are multiplied once: [L^+]_TA = -[L]_TA."""
     (mu, by_mu), (nu, by_nu) = derivatives.items()
     loops = shared_loops((u[mu], u[nu]), (by_mu, by_nu))
     if loops is None:

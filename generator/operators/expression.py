@@ -54,7 +54,7 @@ class Expression(Operator):
 
     @property
     def name(self) -> str:
-        """As in kernel names."""
+        """Name of the operator, from which those of its kernels are made."""
         return self.stated.name
 
     @property
@@ -127,7 +127,7 @@ class Expression(Operator):
 
     @cached_property
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
-        """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
+        """Values that are computed together: (title, (output or empty, direction or number of the sum, value)...)."""
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
         results, outputs, sums = self.definition.results, self.definition.outputs, self.definition.sums
         added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, sums, strict=True))
@@ -200,7 +200,7 @@ class Expression(Operator):
 
     @cached_property
     def formula(self) -> str:
-        """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
+        """The formula as written, statement by statement: read by the tests, which evaluate it on the host."""
         return statements_of_formula(self.definition)
 
     @cached_property
@@ -214,7 +214,7 @@ class Expression(Operator):
         return "derivatives of projections" if re.search(r"project(_u3)?_adjoint\(", self.formula) else ""
 
     def more_storages(self, spec: KernelSpec) -> Sequence[str]:
-        """That of momenta."""
+        """The storage of momenta."""
         return (algebra_storage(spec.colours).name,) if "algebra" in self.kinds.values() else ()
 
     @property
@@ -265,7 +265,7 @@ class Expression(Operator):
 
     @cached_property
     def _values(self) -> list[Value]:
-        """All that is computed, block by block."""
+        """All values of the expression, block by block."""
         return [v for _, results in self.blocks for v in topological(r for *_, r in results)]
 
     def cost(self, spec: KernelSpec) -> Cost:

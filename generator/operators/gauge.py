@@ -52,7 +52,7 @@ class GaugeUpdate(Operator):
 
     @property
     def formula(self) -> str:
-        """What it does, and the paths that close a plaquette with the link."""
+        """Formula of the update, with the paths that close a plaquette with the link."""
         return f"{self.text}; A^+ = sum_nu {' + '.join(map(str, _PATHS))}"
 
     def arguments(self, spec: KernelSpec) -> list[str]:

@@ -99,7 +99,7 @@ def plane_staples(u: Links, mu: Direction, nu: Direction) -> Matrices:
 
 @scheduled(sparing=False)
 def plane_corners(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> Matrices:
-    """Both paths from x to x + mu + nu, first along mu, then both to x + mu - nu."""
+    """Paths from x to x + mu + nu in both orders, that along mu first; then those to x + mu - nu."""
     back = shift(adj(u[nu]), -nu)
     ahead = gauge.corner(u, mu, nu), gauge.corner(u, nu, mu)
     return dict(zip((mu, nu, rho, sigma), (*ahead, u[mu] * shift(back, +mu), back * shift(u[mu], -nu)), strict=True))

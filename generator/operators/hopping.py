@@ -90,7 +90,7 @@ class HoppingOperator(Operator):
         return (*always, "basis") if self.has_basis else always
 
     def hops(self, spec: KernelSpec) -> list[Hop]:
-        """All hops in the order of emission: x forward, x backward, y forward, ..."""
+        """Hops in the order of emission: x forward, x backward, y forward, ..."""
         return _hops(self, spec.basis, spec.dagger)
 
     @property

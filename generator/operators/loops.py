@@ -14,7 +14,7 @@ def longer_lines(u: Links, lines: Matrices) -> Matrices:
 
 @expression
 def lines_ahead(lines: Matrices, mu: Direction) -> Matrices:
-    """What is at x + mu."""
+    """Lines that start at x + mu, stored at x."""
     return {nu: shift(lines[nu], +mu) for nu in directions}
 
 

@@ -34,12 +34,12 @@ class Represent(Operator):
 
     @property
     def name(self) -> str:
-        """As in kernel names."""
+        """Name of the operator, from which those of its kernels are made."""
         return f"{'back' if self.back else 'represent'}_{self.representation.name}"
 
     @property
     def formula(self) -> str:
-        """What it computes, and the representation."""
+        """Formula of the conversion, with its representation."""
         what = "out = out + [2 sum_ab x_ab B_a B_b^+]_TA" if self.back else "R_ab = tr(B_a^+ U B_b V)"
         return f"{what}, V = {'U^+' if self.representation.real else 'U^T'}; {self.representation.text}"
 
@@ -49,7 +49,7 @@ class Represent(Operator):
         return ("precision",) if self.back else ("precision", "links")
 
     def more_storages(self, spec: KernelSpec) -> tuple[str, ...]:
-        """That of links of the representation; those of forces on them and of momenta."""
+        """Storages of links in the representation, of forces on them and of momenta."""
         dimension = self.representation.dimension(spec.colours)
         if self.back:
             return algebra_storage(dimension).name, algebra_storage(spec.colours).name
@@ -89,4 +89,4 @@ class Represent(Operator):
 
 
 REPRESENT = tuple(Represent(r, back) for r in REPRESENTATIONS.values() for back in (False, True))
-"""Both ways, of each representation."""
+"""Conversions of each representation, in both directions."""

@@ -105,7 +105,7 @@ def slice_operator(form: FifthForm) -> SliceOperator:
 
 
 def _forces(records: Sequence[Lowered], owners: Sequence[HoppingOperator]) -> list[Operator]:
-    """What forces of quarks are made of: hops, formulas, site terms, and the fields that statements make."""
+    """Operators for forces of quarks: hops, formulas, site terms, and fields that statements make."""
     programs: dict[str, Expression] = {}
     for record in records:
         programs |= program_kernels(record.launches, record.moving, record.gauge)

@@ -1,4 +1,4 @@
-"""Which kernels a sweep works on, and the candidates for each: shapes times launch numbers."""
+"""Kernels of a sweep, and the candidates for each: shapes times launch numbers."""
 
 from __future__ import annotations
 

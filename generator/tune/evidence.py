@@ -1,4 +1,4 @@
-"""What is read of files that measurements wrote. Their names go into C++: each is checked, and so is every type."""
+"""Reads files that measurements wrote. Their names go into C++: each is checked, and so is every type."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def check_kernels(table: Field) -> Mapping[str, Any]:
 
 
 def samples_file(evidence: Path) -> Path:
-    """Where all candidates of a file of evidence stand, of which it keeps the deciding ones; git does not keep it."""
+    """File of all candidates of an evidence file, which itself keeps the deciding ones; git does not keep it."""
     return evidence.parent / "samples" / f"{evidence.stem}.json.gz"
 
 

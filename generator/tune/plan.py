@@ -1,4 +1,4 @@
-"""What a sweep will take, and which kernels it works on if its time is limited: the most important first."""
+"""Duration of a sweep, and the kernels that it works on if its time is limited: the most important first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Plan:
 
 
 def importance(spec: KernelSpec) -> tuple[object, ...]:
-    """Sorts first what solvers spend their time on: Wilson hops with two rows of the links, one right-hand side."""
+    """Sort key: kernels on which solvers spend most time first, Wilson hops with two rows of the links, one column."""
 
     def rank(order: tuple[str, ...], value: str) -> int:
         return order.index(value) if value in order else len(order)

@@ -1,4 +1,4 @@
-"""What sweeps found, from their evidence alone: the best candidate of every kernel, and what each axis was worth."""
+"""Results of sweeps, from their evidence alone: the best candidate of every kernel, and the gain of each axis."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ class Evidence:
 
     @property
     def sampled(self) -> list[Measured]:
-        """Those of which all samples are at hand."""
+        """Kernels of which all samples are at hand."""
         return [m for m in self.kernels if m.sampled]
 
     @property
     def without_samples(self) -> str:
-        """Where samples that are missing come from, in a line; empty if none are."""
+        """Source of missing samples, in a line; empty if none are missing."""
         missing = len({m.spec.name for m in self.kernels if not m.sampled})
         where = f"{self.samples}, of the release or of the machine that swept (docs/howto-tune.md)"
         return f"What an axis is worth needs samples, which {missing} kernels are without: {where}." if missing else ""

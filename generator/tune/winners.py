@@ -1,4 +1,4 @@
-"""Which candidate of a kernel is used for which launches, and which of them that decision rests on."""
+"""Choice of the candidate for each kind of launch, and the samples on which that decision rests."""
 
 from __future__ import annotations
 
