@@ -45,7 +45,7 @@ runs::Outcome run(const runs::Command& command, const char* options, runs::Sessi
   if (left.status != 0)
     throw StatusError(QUARKSMITH_FAILED,
                       fmt::format("{} ended with status {}: {}{}", command.name, left.status, r.printed, r.log));
-  r.json = session.reported().is_null() ? "null" : session.reported().dump();
+  r.json = session.reported();
   return left;
 }
 

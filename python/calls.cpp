@@ -95,7 +95,7 @@ class Hooks {
     session_.take_text = [this](const std::string& text) { text_ += text; };
     session_.wants_end = [this] { return interruption_(); };
     if (!after_trajectory_.is_none())
-      session_.after_trajectory = [this](const nlohmann::ordered_json& trajectory) {
+      session_.after_trajectory = [this](const std::string& trajectory) {
         return ranks().largest(ends_with(trajectory)) > 0;
       };
   }
@@ -113,7 +113,7 @@ class Hooks {
 
  private:
   /// Whether the function wants a run to end with this trajectory. One rank that does ends it for all.
-  bool ends_with(const nlohmann::ordered_json& trajectory) {
+  bool ends_with(const std::string& trajectory) {
     const nb::gil_scoped_acquire gil;
     try {
       return plain(after_trajectory_(to_python(trajectory))).is(nb::handle(Py_False));
@@ -132,9 +132,6 @@ class Hooks {
 
 /// What rank 0 was told is told on all of them, so that programs go the same way on all.
 std::string of_first(const std::string& text) { return ranks().size() > 1 ? ranks().broadcast(text) : text; }
-nlohmann::ordered_json of_first(const nlohmann::ordered_json& json) {
-  return ranks().size() > 1 ? nlohmann::ordered_json::parse(of_first(json.dump())) : json;
-}
 
 /// Leaves the arguments to the session of a call.
 /// \throws UsageError a rank makes another call than rank 0.
@@ -151,8 +148,7 @@ Results run_command(const std::string& name, const nb::dict& values, const nb::o
   const CallArguments given(values);
   runs::Session session;
   Hooks hooks(session, after_trajectory);
-  nlohmann::ordered_json report;
-  std::string text;
+  std::string report, text;
   Results results;
   {
     const Busy busy;

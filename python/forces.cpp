@@ -9,6 +9,7 @@
 #include "python/ranks.hpp"
 #include "python/values.hpp"
 #include "runs/hmc_file.hpp"
+#include "runs/print.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/rehearsal.hpp"
@@ -25,7 +26,7 @@ double product(const LinkField& p, const LinkField& f, LinkField& both) {
 
 /// What is told of a monomial: dS/dtau along U' = P U from differences, and as its force says it, -2 sum -tr P F with
 /// F = dP/dtau; the difference over 2 |P| |F|.
-nlohmann::ordered_json slope_of(Monomial& monomial, EvolvingLinks& links, const LinkField& p, double step) {
+runs::Json slope_of(Monomial& monomial, EvolvingLinks& links, const LinkField& p, double step) {
   constexpr double weights[] = {0.75, -0.15, 1.0 / 60};  // of differences of sixth order
   LinkField f = links.cleared(), both = links.cleared();
   monomial.force(links, 1, f);
@@ -46,7 +47,7 @@ nlohmann::ordered_json slope_of(Monomial& monomial, EvolvingLinks& links, const 
           {"difference", size > 0 ? std::abs(slope - force) / size : std::abs(slope)}};
 }
 
-nlohmann::ordered_json slopes_of(const std::string& run, const GaugeObject& u, double step) {
+runs::Json slopes_of(const std::string& run, const GaugeObject& u, double step) {
   if (!(step > 0 && step < 1)) throw UsageError("step: use a positive number below 1");
   const Busy busy;
   const Lattice& lattice = u.links.domain().lattice();
@@ -70,7 +71,7 @@ nlohmann::ordered_json slopes_of(const std::string& run, const GaugeObject& u, d
   GaussianNoise noise(d.seed, 0);
   LinkField p = links.cleared();
   noise.momenta(p);
-  auto all = nlohmann::ordered_json::array();
+  auto all = runs::Json::array();
   for (std::size_t n = 0; n < plan.monomials.size(); ++n) {
     plan.monomials[n]->refresh(noise, static_cast<int>(n), links);
     all.push_back(slope_of(*plan.monomials[n], links, p, step));
@@ -79,7 +80,7 @@ nlohmann::ordered_json slopes_of(const std::string& run, const GaugeObject& u, d
 }
 
 nb::object check_forces(nb::handle run, const GaugeObject& gauge, double step) {
-  return to_python(slopes_of(path_of(run), gauge, step));
+  return to_python(runs::json_text(slopes_of(path_of(run), gauge, step)));
 }
 
 }  // namespace

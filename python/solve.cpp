@@ -20,7 +20,8 @@ struct ReadDescription : runs::Description {
 
 runs::Outcome run(const ReadDescription& d, runs::Session& session) {
   runs::NamedGauge named = runs::open_gauge(d.file, d.lattice, session);
-  session.report(
+  runs::report(
+      session,
       {{"origin", named.origin}, {"lattice", named.gauge.lattice.global_extent()}, {"colours", named.gauge.colours()}});
   session.open_device();
   runs::Outcome outcome;
@@ -28,19 +29,21 @@ runs::Outcome run(const ReadDescription& d, runs::Session& session) {
   return outcome;
 }
 
-nlohmann::ordered_json to_json(const SolveReport& r) {
-  nlohmann::ordered_json j = {{"iterations", r.iterations}, {"residual", r.residual}, {"converged", r.converged},
-                              {"seconds", r.seconds},       {"gflops", r.gflops},     {"solver", name_of(r.method)},
-                              {"precision", r.precision},   {"links", r.links}};
+runs::Json to_json(const SolveReport& r) {
+  runs::Json j = {{"iterations", r.iterations}, {"residual", r.residual}, {"converged", r.converged},
+                  {"seconds", r.seconds},       {"gflops", r.gflops},     {"solver", name_of(r.method)},
+                  {"precision", r.precision},   {"links", r.links}};
   for (const SolverEvent& e : r.events) j["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
   return j;
 }
 
 }  // namespace
 
-const runs::Command read_command = {"read", "Read a configuration, or make one by a rule",
-                                    runs::Session::computes | runs::Session::shares | runs::Session::colourful,
-                                    runs::task<ReadDescription>, "gauge"};
+const runs::Command read_command = {.name = "read",
+                                    .help = "Read a configuration, or make one by a rule",
+                                    .uses = runs::Session::computes | runs::Session::shares | runs::Session::colourful,
+                                    .make = runs::task<ReadDescription>,
+                                    .leaves = "gauge"};
 
 SolveCall::SolveCall() {
   session_.uses = runs::Session::shares | runs::Session::replaces;
@@ -67,9 +70,9 @@ Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess) cons
   else
     solved.x.field.fill(0);
   const std::vector<SolveReport> reports = kept_->solve({solved.x.field, *solved.x.basis}, b, *rhs.basis);
-  auto all = nlohmann::ordered_json::array();
+  auto all = runs::Json::array();
   for (const SolveReport& r : reports) all.push_back(to_json(r));
-  solved.report = {{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}};
+  solved.report = runs::json_text({{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}});
   solved.failure = kept_->failure(reports);
   return solved;
 }

@@ -14,7 +14,7 @@ extern const runs::Command read_command;
 /// What a solve gives.
 struct Solved {
   SpinorObject x;
-  nlohmann::ordered_json report;
+  std::string report;   ///< JSON
   std::string failure;  ///< of the first right-hand side that missed its tolerance; x has the best iterates
 };
 

@@ -24,9 +24,8 @@ nb::object plain(nb::handle value) {
   return is_scalar ? value.attr("item")() : nb::borrow(value);
 }
 
-nb::object to_python(const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nb::module_::import_("json").attr("loads")(nb::str(text.data(), text.size()));
+nb::object to_python(const std::string& json) {
+  return nb::module_::import_("json").attr("loads")(nb::str(json.data(), json.size()));
 }
 
 namespace {

@@ -14,7 +14,7 @@ std::string path_of(nb::handle text);
 /// A number of NumPy or another library, an array without axes too, as one of Python; all else as it is.
 nb::object plain(nb::handle value);
 /// JSON as dictionaries, lists, texts and numbers: None where a number is not finite.
-nb::object to_python(const nlohmann::ordered_json& json);
+nb::object to_python(const std::string& json);
 
 /// The arguments of a call, which outlive it.
 class CallArguments {

@@ -67,8 +67,8 @@ double cached_bandwidth(const std::shared_ptr<Device>& device, std::size_t cache
 
 }  // namespace
 
-nlohmann::ordered_json Bounds::json() const {
-  nlohmann::ordered_json j = {{"copy_bytes_per_second", copy}};
+Json Bounds::json() const {
+  Json j = {{"copy_bytes_per_second", copy}};
   if (cache_bytes > 0) j.update({{"cache_bytes", cache_bytes}, {"cache_bytes_per_second", cache}});
   if (!peaks.empty()) j["peak_gflops"] = peaks;
   return j;

@@ -6,9 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "runs/print.hpp"
 #include "runtime/device.hpp"
 
 namespace quarksmith::runs {
@@ -25,7 +25,7 @@ struct Bounds {
   std::size_t cache_bytes = 0;
   double cache = 0;                          ///< bytes a second of a copy within the last cache
   std::map<std::string, double> peaks = {};  ///< GFLOP/s by precision, of those that are known
-  nlohmann::ordered_json json() const;
+  Json json() const;
   std::string text() const;
 };
 

@@ -47,7 +47,7 @@ std::unique_ptr<Task> task() {
 /// A run that users can ask for by name. Each is a file of runs/commands, which lists itself (cmake/listed.cmake).
 struct Command {
   std::string_view name, help;
-  int place;          ///< in the order of help
+  int place = 0;      ///< in the order of help
   unsigned uses = 0;  ///< Session::Use
   std::unique_ptr<Task> (*make)() = nullptr;
   std::string_view leaves = "report";  ///< for a program, besides a report: `gauge`, `quarks`, `eigenvectors`

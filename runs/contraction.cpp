@@ -14,8 +14,6 @@
 namespace quarksmith::runs {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json value_json(const Complex64& z) { return {z.real(), z.imag()}; }
 template <class T>
 Json value_json(const T& value) {
@@ -93,6 +91,14 @@ Json to_json(const Provenance& all) {
   Json j = Json::object();
   for (const auto& [key, value] : all) j[key] = std::visit([](const auto& x) { return value_json(x); }, value);
   return j;
+}
+
+Json json_of(const Saving& s) {
+  return {{"right_hand_sides", s.sources},
+          {"first_iterations", s.first},
+          {"last_iterations", s.last},
+          {"vectors", s.vectors},
+          {"saving", 1 - double(s.last) / std::max(s.first, 1)}};
 }
 
 Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice, const std::string& sink) {

@@ -2,7 +2,8 @@
 /// Columns of propagators, whether just solved or read from a file, and the correlators that commands write of them.
 #pragma once
 
-#include "runs/session.hpp"
+#include "runs/print.hpp"
+#include "runs/solve.hpp"
 #include "runtime/io/propagator.hpp"
 #include "solvers/measure/quark_columns.hpp"
 
@@ -10,7 +11,8 @@ namespace quarksmith::runs {
 
 /// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
 std::string gauge_digest(const HostGauge& gauge, Session& session);
-nlohmann::ordered_json to_json(const Provenance& all);
+Json to_json(const Provenance& all);
+Json json_of(const Saving& saving);
 
 /// What correlators need beside columns; the file of a propagator states all of it.
 struct Contraction {
@@ -33,7 +35,7 @@ class Columns {
   Columns(const DomainPointer& domain, const std::vector<double>& masses);
 
   /// The entry of column n = 3 a + colour in `solves`.
-  nlohmann::ordered_json& solve(int n, const ColumnReport& report);
+  Json& solve(int n, const ColumnReport& report);
   /// Takes a solution before a sink, from a file or from where it was solved for, in a basis.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
   void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
@@ -47,17 +49,17 @@ class Columns {
   }
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }
-  nlohmann::ordered_json solves() const;
+  Json solves() const;
   /// One line of all of them: iterations, the largest residual, seconds.
   std::string summary() const;
   /// What --correlators and --json write.
-  nlohmann::ordered_json result(const Contraction& c);
+  Json result(const Contraction& c);
   /// What --json writes of a run that ends before it has all columns.
-  nlohmann::ordered_json unfinished(const Contraction& c) const;
+  Json unfinished(const Contraction& c) const;
 
  private:
   QuarkColumns quark_;
-  std::map<std::pair<int, int>, nlohmann::ordered_json> solves_;
+  std::map<std::pair<int, int>, Json> solves_;
 };
 
 /// Whether rank 0 sees a file: what others see may lag behind on shared file systems.
@@ -79,6 +81,6 @@ bool has_unfinished(Session& session);
 void require_same_unfinished(const PropagatorHeader& header, Session& session);
 
 /// Writes JSON, or CSV if the name ends in .csv: one line a time slice, complex values in two columns.
-void write_correlators(const std::filesystem::path& path, const nlohmann::ordered_json& result, Session& session);
+void write_correlators(const std::filesystem::path& path, const Json& result, Session& session);
 
 }  // namespace quarksmith::runs

@@ -2,14 +2,11 @@
 
 #include "runs/print.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace quarksmith::runs {
 
-nlohmann::ordered_json time_cycle(Multigrid& multigrid, int rhs,
-                                  const std::function<double(const std::function<void()>& call)>& seconds_of,
-                                  Session& session) {
-  nlohmann::ordered_json rows;
+Json time_cycle(Multigrid& multigrid, int rhs,
+                const std::function<double(const std::function<void()>& call)>& seconds_of, Session& session) {
+  Json rows;
   print(session, "  {:<5} {:<14} {:<9} {:>5} {:>12} {:>12} {:>9}\n", "level", "lattice", "part", "batch", "us",
         "us each", "GB/s");
   for (const CyclePart& part : multigrid.parts(rhs)) {

@@ -3,17 +3,15 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 
-#include "runs/session.hpp"
+#include "runs/print.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 
 namespace quarksmith::runs {
 
 /// Times each part of a cycle on each level, prints the table and returns its rows. Collective.
 /// \param seconds_of the time of one call, the same on all ranks.
-nlohmann::ordered_json time_cycle(Multigrid& multigrid, int rhs,
-                                  const std::function<double(const std::function<void()>& call)>& seconds_of,
-                                  Session& session);
+Json time_cycle(Multigrid& multigrid, int rhs,
+                const std::function<double(const std::function<void()>& call)>& seconds_of, Session& session);
 
 }  // namespace quarksmith::runs

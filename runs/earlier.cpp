@@ -75,18 +75,17 @@ std::string kept_text(const Made& made, const std::string& out, const std::strin
   return fmt::format("{} has {} of {} {}: {} goes on from there", file, made.saved, made.end, made.many, how);
 }
 
-nlohmann::ordered_json json_in(const fs::path& path, Communicator& ranks) {
+Json json_in(const fs::path& path, Communicator& ranks) {
   std::string text;
   if (ranks.rank() == 0 && fs::is_regular_file(path)) {
     std::ifstream file(path, std::ios::binary);
     text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
-  return nlohmann::ordered_json::parse(ranks.broadcast(text), nullptr, false);
+  return Json::parse(ranks.broadcast(text), nullptr, false);
 }
 
-std::optional<nlohmann::ordered_json> earlier_json(const fs::path& path, const nlohmann::ordered_json& same,
-                                                   const char* first, const char* list, std::uint64_t done,
-                                                   Communicator& ranks) {
+std::optional<Json> earlier_json(const fs::path& path, const Json& same, const char* first, const char* list,
+                                 std::uint64_t done, Communicator& ranks) {
   if (path.empty()) return {};
   auto found = json_in(path, ranks);
   if (!found.is_object() || !found.contains(first) || !found[first].is_number_unsigned() || !found.contains(list) ||

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runs/session.hpp"
+#include "runs/print.hpp"
 
 namespace quarksmith::runs {
 
@@ -41,12 +41,11 @@ struct Made {
 std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how);
 
 /// A file that may be JSON, as rank 0 sees it; discarded: there is none, or it is something else.
-nlohmann::ordered_json json_in(const std::filesystem::path& path, Communicator& ranks);
+Json json_in(const std::filesystem::path& path, Communicator& ranks);
 
 /// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
 /// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
-std::optional<nlohmann::ordered_json> earlier_json(const std::filesystem::path& path,
-                                                   const nlohmann::ordered_json& same, const char* first,
-                                                   const char* list, std::uint64_t done, Communicator& ranks);
+std::optional<Json> earlier_json(const std::filesystem::path& path, const Json& same, const char* first,
+                                 const char* list, std::uint64_t done, Communicator& ranks);
 
 }  // namespace quarksmith::runs

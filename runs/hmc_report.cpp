@@ -8,17 +8,17 @@
 
 namespace quarksmith::runs {
 
-nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
-  nlohmann::ordered_json j = {{"kinetic", report.kinetic}, {"actions", nlohmann::ordered_json::object()}};
+Json json_of(const TrajectoryReport& report, const Hmc& hmc) {
+  Json j = {{"kinetic", report.kinetic}, {"actions", Json::object()}};
   const auto& monomials = hmc.monomials();
   for (std::size_t n = 0; n < monomials.size(); ++n) j["actions"][monomials[n]->name()] = report.actions[n];
   const bool whole = report.kinetic.size() > 1;
   if (whole) {
     j["dH"] = report.dh;
     j["accepted"] = report.accepted;
-    j["forces"] = nlohmann::ordered_json::object();
+    j["forces"] = Json::object();
     for (std::size_t n = 0; n < monomials.size(); ++n) {
-      auto& list = j["forces"][monomials[n]->name()] = nlohmann::ordered_json::array();
+      auto& list = j["forces"][monomials[n]->name()] = Json::array();
       for (const double norm2 : report.forces[n]) list.push_back({{"norm2", norm2}});
     }
   }
@@ -33,7 +33,7 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
   return j;
 }
 
-nlohmann::ordered_json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io) {
+Json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io) {
   double solves = 0, forces = 0, gauge = 0;
   for (std::size_t n = 0; n < report.work.size(); ++n) {
     const MonomialWork& work = report.work[n];

@@ -3,19 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "solvers/hmc/hmc.hpp"
 
-#include "runs/session.hpp"
+#include "runs/print.hpp"
 
 namespace quarksmith::runs {
 
 /// An entry of --json (docs/files.md), but for its shares.
-nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc);
+Json json_of(const TrajectoryReport& report, const Hmc& hmc);
 
 /// Of the time of a trajectory and of the files that were written after it. The rest is that of momenta and links.
-nlohmann::ordered_json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io);
+Json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io);
 
 /// One line a trajectory.
 void print_trajectory(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc, Session& session);

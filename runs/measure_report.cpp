@@ -10,7 +10,7 @@
 namespace quarksmith::runs {
 namespace {
 
-using MeasureJson = nlohmann::ordered_json;
+using MeasureJson = Json;
 
 MeasureJson number_json(double x) { return x; }
 MeasureJson number_json(const Complex64& z) { return {z.real(), z.imag()}; }

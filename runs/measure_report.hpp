@@ -2,6 +2,7 @@
 /// What `quarksmith measure` shows: the graph of a run, and its results as JSON.
 #pragma once
 
+#include "runs/print.hpp"
 #include "runs/measure_file.hpp"
 #include "runtime/io/record.hpp"
 
@@ -13,12 +14,12 @@ NamedGauge open_configuration(const Configuration& c, const ConfigurationList& l
 /// What is made on each configuration, in which order, with its memory. \param seconds of an iteration, by quark.
 void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
                  const std::vector<double>& seconds, Session& session);
-nlohmann::ordered_json graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
-                                  const std::vector<double>& seconds);
+Json graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                const std::vector<double>& seconds);
 
 /// `run` and an empty list `configurations`.
-nlohmann::ordered_json json_head(const MeasurePlan& plan);
+Json json_head(const MeasurePlan& plan);
 /// An entry of that list.
-nlohmann::ordered_json json_of(const Record& record);
+Json json_of(const Record& record);
 
 }  // namespace quarksmith::runs

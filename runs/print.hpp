@@ -1,14 +1,24 @@
 /// \file
-/// Text of results, formatted: for sources of runs alone.
+/// Results as text and as JSON: for sources of runs alone, since other headers include no library of the two.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "runs/session.hpp"
 
 namespace quarksmith::runs {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON as it is written; names of files that are not UTF-8 have replacements in it.
+inline std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
+
+inline void report(Session& session, const Json& result) {
+  if (session.reports_wanted()) session.report(json_text(result));
+}
 
 /// Formats text as fmt::print does, for the output of a session.
 template <class... T>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "runs/action.hpp"
-#include "runs/contraction.hpp"
 #include "runs/deflation.hpp"
 #include "runs/solve.hpp"
 

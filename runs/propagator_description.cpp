@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/source.hpp"

@@ -102,9 +102,9 @@ std::shared_ptr<Device> Session::open_device() {
 
 void Session::write(const std::filesystem::path& path, const std::string& text) { write_text(output(path), text); }
 
-void Session::report(const nlohmann::ordered_json& result) {
+void Session::report(const std::string& result) {
   reported_ = result;
-  if (!json.empty()) write(json, result.dump(1) + "\n");
+  if (!json.empty()) write(json, result + "\n");
 }
 
 void Session::print(const std::string& text) {

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "runs/describe.hpp"
 #include "runtime/clock.hpp"
@@ -61,8 +60,8 @@ class Session : public Description {
   /// names of files.
   std::map<std::string, HostGauge, std::less<>> gauges;
   std::map<std::string, std::vector<Complex64>, std::less<>> fields;
-  /// Takes the report of each trajectory that has ended; whether the run is to end with it.
-  std::function<bool(const nlohmann::ordered_json& trajectory)> after_trajectory;
+  /// Takes the report of each trajectory that has ended, as JSON; whether the run is to end with it.
+  std::function<bool(const std::string& trajectory)> after_trajectory;
 
   // --- what runs ask for ---
   /// Checks the files that a run will write, `json` among them, and takes their names: before any work.
@@ -94,9 +93,10 @@ class Session : public Description {
   void write(const std::filesystem::path& path, const std::string& text);
   /// Whether there is somebody to take the report: `json`, or a program.
   bool reports_wanted() const { return !json.empty() || in_memory; }
-  /// Writes a report to the file of `json`, if one was given, and keeps it for the program that calls.
-  void report(const nlohmann::ordered_json& result);
-  const nlohmann::ordered_json& reported() const { return reported_; }
+  /// Writes a report, which is JSON, to the file of `json`, if one was given, and keeps it for the program that calls.
+  void report(const std::string& result);
+  /// The last report; `null`: there was none.
+  const std::string& reported() const { return reported_; }
   /// Text of the result: of rank 0 alone.
   void print(const std::string& text);
   /// One line of rank 0 for the log, unless `quiet` or a log level above `info`.
@@ -120,8 +120,7 @@ class Session : public Description {
 
  private:
   std::map<std::filesystem::path, Output> outputs_;
-  nlohmann::ordered_json reported_;
-  std::string opened_, at_end_ = "finished files are kept";
+  std::string reported_ = "null", opened_, at_end_ = "finished files are kept";
   double begun_ = now();
 };
 

@@ -162,18 +162,10 @@ std::optional<Saving> saving_of(std::span<const SolveReport> reports) {
                 static_cast<int>(reports.size())};
 }
 
-std::string text_of(const Saving& s) {
+std::string saving_text(const Saving& s) {
   return fmt::format(
       "{}: {} iterations for the first of {} right-hand sides, {} for the last, which began with {} vectors", s.solver,
       s.first, s.sources, s.last, s.vectors);
-}
-
-nlohmann::ordered_json json_of(const Saving& s) {
-  return {{"right_hand_sides", s.sources},
-          {"first_iterations", s.first},
-          {"last_iterations", s.last},
-          {"vectors", s.vectors},
-          {"saving", 1 - double(s.last) / std::max(s.first, 1)}};
 }
 
 int columns_at_once(const Solver& solver, const Action& action, int most, Session& session) {

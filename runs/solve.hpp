@@ -28,8 +28,7 @@ struct Saving {
 };
 /// \param reports of right-hand sides in their order. \return none if they did not learn from each other.
 std::optional<Saving> saving_of(std::span<const SolveReport> reports);
-std::string text_of(const Saving& saving);
-nlohmann::ordered_json json_of(const Saving& saving);
+std::string saving_text(const Saving& saving);
 
 /// Right-hand sides that are solved for together, at most so many: as many as the device's memory holds on every rank.
 /// On the CPU solves of several are no faster (docs/performance.md): one at a time.

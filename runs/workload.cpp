@@ -40,8 +40,8 @@ std::string Skipped::text() const {
   return "skipped: " + text;
 }
 
-nlohmann::ordered_json Skipped::json() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json Skipped::json() const {
+  Json list = Json::array();
   for (const auto& [name, row] : kernels_) list.push_back({{"name", name}, {"lacks", row}});
   return list;
 }

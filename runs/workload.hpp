@@ -5,8 +5,7 @@
 #include <map>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
+#include "runs/print.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/site_sums.hpp"
@@ -26,7 +25,7 @@ class Skipped {
   bool empty() const { return kernels_.empty(); }
   /// `skipped, for lack of ...: NAME, NAME; ...`
   std::string text() const;
-  nlohmann::ordered_json json() const;
+  Json json() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> kernels_;  // name, what it lacks

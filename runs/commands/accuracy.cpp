@@ -102,8 +102,8 @@ Certificate compare(const Kernel& kernel, const Kernel& reference, const HostSpi
 }
 
 /// Points of the cumulative distribution: all quantiles that a logarithmic plot of both tails can show.
-nlohmann::ordered_json distribution(const Certificate& c) {
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+Json distribution(const Certificate& c) {
+  Json points = Json::array();
   const auto add = [&](double fraction) { points.push_back({c.quantile(fraction), fraction}); };
   for (double tail = 1e-5; tail < 0.01; tail *= 1.5) add(tail);
   for (int percent = 1; percent < 100; ++percent) add(0.01 * percent);
@@ -153,7 +153,7 @@ Outcome run(AccuracyDescription& o, Session& session) {
                     o.filter));
   std::stable_sort(certificates.begin(), certificates.end(),
                    [](const Certificate& a, const Certificate& b) { return a.bits < b.bits; });
-  nlohmann::ordered_json json = {{"device", device->description()}, {"lattice", lattice.extent()}, {"seed", o.seed}};
+  Json json = {{"device", device->description()}, {"lattice", lattice.extent()}, {"seed", o.seed}};
   const auto whole = [](const Certificate& c) { return c.reference.find("_r18") != std::string::npos; };
   print(session, "deviation from double{} of every real of D psi, in units of their root mean square; {}, hot links\n",
         std::all_of(certificates.begin(), certificates.end(), whole) ? ", r18," : "", lattice.text());
@@ -170,7 +170,7 @@ Outcome run(AccuracyDescription& o, Session& session) {
                                {"largest", c.deviation.back()},
                                {"distribution", distribution(c)}});
   }
-  session.report(json);
+  report(session, json);
   return {};
 }
 

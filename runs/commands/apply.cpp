@@ -110,16 +110,16 @@ class Application {
   }
 
   /// Applies the expression and says what came out.
-  nlohmann::ordered_json operator()() {
+  Json operator()() {
     evaluate(kernel_.operation, inputs_, outputs_, settings_);  // once for what is loaded at the first call
     std::vector<double> sums;
     const double seconds =
         domain_->device().time([&] { sums = evaluate(kernel_.operation, inputs_, outputs_, settings_); });
-    nlohmann::ordered_json j = {{"expression", kernel_.operation},
-                                {"kernel", kernel_.name},
-                                {"formula", kernel_.formula},
-                                {"lattice", gauge_.lattice.global_extent()},
-                                {"seconds", seconds}};
+    Json j = {{"expression", kernel_.operation},
+              {"kernel", kernel_.name},
+              {"formula", kernel_.formula},
+              {"lattice", gauge_.lattice.global_extent()},
+              {"seconds", seconds}};
     for (std::size_t n = 0; n < sums.size(); ++n) {
       print(session_, "sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n],
             sums[n] / double(gauge_.lattice.global_sites()));
@@ -180,7 +180,7 @@ class Application {
   }
   HostGauge units() const { return unit_gauge(gauge_.lattice, 1); }
 
-  void describe(const std::string& name, const ExpressionArgument& a, nlohmann::ordered_json& j) const {
+  void describe(const std::string& name, const ExpressionArgument& a, Json& j) const {
     if (const SpinorField* f = a.spinors()) {
       HostSpinor psi(gauge_.lattice);
       download(*f, psi, basis());
@@ -228,7 +228,8 @@ Outcome run(ApplyDescription& o, Session& session) {
   session.claim({{"out", o.out}}, {{"gauge", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
-  session.report(Application(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge, session)());
+  report(session,
+         Application(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge, session)());
   return {};
 }
 

@@ -45,11 +45,11 @@ struct TimedKernel {
   Energy energy{NAN, NAN};  ///< of a launch; only with --energy
 };
 
-nlohmann::ordered_json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, const Bounds& bounds,
-                               BenchDescription& o, const Device& device) {
-  nlohmann::ordered_json j = {{"device", device.description()},
-                              {"lattice", four_integers(o.lattice, "--lattice")},
-                              {"rotating_buffers", o.rotate}};
+Json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, const Bounds& bounds, BenchDescription& o,
+             const Device& device) {
+  Json j = {{"device", device.description()},
+            {"lattice", four_integers(o.lattice, "--lattice")},
+            {"rotating_buffers", o.rotate}};
   j.update(bounds.json());
   for (const TimedKernel& r : rows) {
     j["kernels"].push_back({{"name", r.kernel->name},
@@ -160,7 +160,7 @@ Outcome run(BenchDescription& o, Session& session) {
   }
   if (!skipped.empty()) print(session, "{}\n", skipped.text());
   if (rows.empty()) throw Error("no kernel could be timed; " + skipped.text());
-  session.report(to_json(rows, skipped, bounds, o, *device));
+  report(session, to_json(rows, skipped, bounds, o, *device));
   if (!o.csv.empty()) session.write(o.csv, to_csv(rows, meter != nullptr));
   return {};
 }

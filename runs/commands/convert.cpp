@@ -46,7 +46,8 @@ Outcome run(ConvertDescription& o, Session& session) {
     session.warn(fmt::format("{}: the links are not SU(3): they deviate by {}", o.in, deviation_text(u)));
   session.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
                            f.gauge.lattice.global_text(), o.out, format, bits));
-  session.report(
+  report(
+      session,
       {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.global_extent()}});
   return {};
 }

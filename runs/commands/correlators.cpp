@@ -52,8 +52,7 @@ std::vector<double> masses_of(CorrelatorsDescription& o, const PropagatorReader&
   return masses;
 }
 
-nlohmann::ordered_json contracted(CorrelatorsDescription& o, const PropagatorReader& file, const Lattice& lattice,
-                                  Session& session) {
+Json contracted(CorrelatorsDescription& o, const PropagatorReader& file, const Lattice& lattice, Session& session) {
   const QuarkSmearing sink = sink_of(o.sink);
   const DomainPointer domain = session.open_domain(lattice);
   Columns columns(domain, masses_of(o, file));
@@ -84,9 +83,9 @@ Outcome run(CorrelatorsDescription& o, Session& session) {
                       "that began it",
                       o.file.string(), n / 3, n % 3));
   const Lattice lattice = session.partition().part(file.extent());
-  const nlohmann::ordered_json result = contracted(o, file, lattice, session);
+  const Json result = contracted(o, file, lattice, session);
   write_correlators(o.correlators, result, session);
-  session.report(result);
+  report(session, result);
   return {};
 }
 

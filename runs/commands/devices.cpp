@@ -16,8 +16,6 @@
 namespace quarksmith::runs {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct DevicesDescription : Description {
   bool measure = false;
 
@@ -65,7 +63,7 @@ class Devices {
     } else {
       one_rank();
     }
-    session_.report(json_);
+    report(session_, json_);
   }
 
  private:

@@ -101,14 +101,14 @@ struct Found {
   }
 };
 
-nlohmann::ordered_json eigen_report(const EigenDescription& o, const ActionChoice& choice, const Found& found,
-                                    const std::string& even_odd, double seconds) {
+Json eigen_report(const EigenDescription& o, const ActionChoice& choice, const Found& found,
+                  const std::string& even_odd, double seconds) {
   const Eigenpairs& pairs = found.pairs;
-  nlohmann::ordered_json j = {{"operator", o.kind},           {"action", runs::texts_of(choice.provenance)},
-                              {"even_odd", even_odd},         {"eigenvalues", found.values},
-                              {"residuals", found.residuals}, {"applications", pairs.applications},
-                              {"seconds", seconds},           {"tolerance", o.options.tolerance},
-                              {"converged", pairs.converged}};
+  Json j = {{"operator", o.kind},           {"action", runs::texts_of(choice.provenance)},
+            {"even_odd", even_odd},         {"eigenvalues", found.values},
+            {"residuals", found.residuals}, {"applications", pairs.applications},
+            {"seconds", seconds},           {"tolerance", o.options.tolerance},
+            {"converged", pairs.converged}};
   if (found.coherence)
     j["compressed"] = {{"block", found.coherence->block()},
                        {"vectors", found.coherence->vectors()},
@@ -211,7 +211,7 @@ Outcome find(EigenDescription& o, Session& session, Stops& stops) {
   const double seconds = now() - start;
   const Eigenpairs& pairs = found.pairs;
   found.compress(a);
-  session.report(eigen_report(o, choice, found, even_odd, seconds));
+  report(session, eigen_report(o, choice, found, even_odd, seconds));
   Outcome left;
   if (session.in_memory) leave_vectors(pairs, solver.dirac().matrix(), solver.basis(), left);
   if (!o.out.empty() && !pairs.values.empty()) write_found(o, choice, named, found, even_odd, solver.basis(), session);

@@ -33,7 +33,7 @@ struct FlowDescription : Description {
   }
 };
 
-nlohmann::ordered_json entry(const FlowPoint& p) {
+Json entry(const FlowPoint& p) {
   return {{"t", p.time},
           {"plaquette_energy", p.plaquette_energy},
           {"clover_energy", p.clover_energy},
@@ -55,7 +55,7 @@ Outcome run(FlowDescription& o, Session& session) {
   GradientFlow flow(named.gauge, domain, find_precision(o.precision),
                     o.action == "symanzik" ? FlowAction::symanzik : FlowAction::wilson);
   std::vector<FlowPoint> points;
-  nlohmann::ordered_json table = nlohmann::ordered_json::array();
+  Json table = Json::array();
   print(session, "{:>8} {:>16} {:>16} {:>14} {:>14} {:>10}\n", "t", "E (plaquette)", "E (clover)", "t^2 E (plaq)",
         "t^2 E (clover)", "Q");
   const FlowWork work = flow_along(flow, o.schedule, [&](const FlowPoint& p) {
@@ -66,7 +66,7 @@ Outcome run(FlowDescription& o, Session& session) {
           p.clover_energy, p.time * p.time * p.plaquette_energy, p.time * p.time * p.clover_energy, p.charge);
   });
   const double each = work.steps > 0 ? work.seconds / work.steps : 0;
-  nlohmann::ordered_json scales = nlohmann::ordered_json::object();
+  Json scales = Json::object();
   for (const FlowScale& scale : flow_scales(points)) {
     if (scale.value == 0) continue;
     scales[scale.name] = scale.value;
@@ -82,18 +82,18 @@ Outcome run(FlowDescription& o, Session& session) {
     if (!o.out.empty()) write_gauge(session.output(o.out), links, format, output_bits(format));
     left.gauge = std::move(links);
   }
-  nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.global_extent()},
-                                   {"gauge", named.origin},
-                                   {"action", o.action},
-                                   {"step", o.schedule.step},
-                                   {"tolerance", o.schedule.tolerance},
-                                   {"steps", work.steps},
-                                   {"precision", o.precision},
-                                   {"device", domain->device().description()},
-                                   {"flow", table},
-                                   {"seconds_per_step", each}};
+  Json result = {{"lattice", named.gauge.lattice.global_extent()},
+                 {"gauge", named.origin},
+                 {"action", o.action},
+                 {"step", o.schedule.step},
+                 {"tolerance", o.schedule.tolerance},
+                 {"steps", work.steps},
+                 {"precision", o.precision},
+                 {"device", domain->device().description()},
+                 {"flow", table},
+                 {"seconds_per_step", each}};
   result.update(scales);
-  session.report(result);
+  report(session, result);
   return left;
 }
 

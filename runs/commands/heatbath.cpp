@@ -166,21 +166,21 @@ class Heatbath {
   double each(double seconds) const { return done() > first_ ? seconds / double(done() - first_) : 0; }
 
   /// The JSON so far: that of an earlier part of this run, or a new one.
-  nlohmann::ordered_json told_before() {
+  Json told_before() {
     const HeatbathState& s = start_.state;
-    nlohmann::ordered_json told = {{"lattice", start_.gauge.lattice.global_extent()},
-                                   {"colours", start_.gauge.colours()},
-                                   {"beta", s.beta},
-                                   {"seed", s.seed},
-                                   {"start", s.start},
-                                   {"overrelax", s.overrelax}};
+    Json told = {{"lattice", start_.gauge.lattice.global_extent()},
+                 {"colours", start_.gauge.colours()},
+                 {"beta", s.beta},
+                 {"seed", s.seed},
+                 {"start", s.start},
+                 {"overrelax", s.overrelax}};
     if (o_.goes_on(session_) || !start_.resumed.empty())
       if (auto found = earlier_json(session_.json, told, "first", "plaquettes", first_, session_.ranks())) {
         of_json_ = Existing::replace;
         return *found;
       }
     told["first"] = first_;
-    told["plaquettes"] = nlohmann::ordered_json::array();
+    told["plaquettes"] = Json::array();
     return told;
   }
 
@@ -210,7 +210,7 @@ class Heatbath {
     result_["sweeps"] = done();
     result_["plaquette"] = plaquette;
     result_["seconds_per_sweep"] = each(seconds);
-    session_.report(result_);
+    report(session_, result_);
     if (!o_.out.empty() && (done() > saved_ || done() == end_)) {
       writer_.write(done(), end_, run_.configuration(), {{heatbath_record, state_text(run_.state())}});
     } else {
@@ -237,7 +237,7 @@ class Heatbath {
   HeatbathStart start_;
   std::uint64_t first_, end_, saved_;
   Existing of_json_ = Existing::refuse;
-  nlohmann::ordered_json result_;
+  Json result_;
   PathLock prefix_;
   DomainPointer domain_;
   HeatbathRun run_;

@@ -186,7 +186,7 @@ class HmcRun {
     try {
       while (done_ < end_ && !stops_.due(longest_) && !ended_by_caller_) {
         const std::string note = trajectory();
-        if (session_.after_trajectory) ended_by_caller_ = session_.after_trajectory(entry(done_ - 1));
+        if (session_.after_trajectory) ended_by_caller_ = session_.after_trajectory(json_text(entry(done_ - 1)));
         progress.show(double(done_ - first), note);
         writer_.look();
         if (o_.save_every > 0 && done_ % o_.save_every == 0 && done_ < end_) save();
@@ -203,7 +203,7 @@ class HmcRun {
     writer_.wait();
     if (done_ > saved_ || done_ == first) save();
     writer_.wait();
-    session_.report(result_);  // with the time that the last file took
+    runs::report(session_, result_);  // with the time that the last file took
     Outcome left;
     if (session_.in_memory) left.gauge = hmc_.links();
     if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
@@ -222,7 +222,7 @@ class HmcRun {
     for (std::size_t n = 0; n < hmc_.monomials().size(); ++n)
       print(session_, "action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
     entry(done_) = json_of(report, hmc_);
-    session_.report(result_);
+    runs::report(session_, result_);
     Outcome left;
     if (session_.in_memory) left.gauge = hmc_.links();
     return left;
@@ -236,20 +236,16 @@ class HmcRun {
       "--reversibility 1 tells whether solves are exact enough";
 
   /// The JSON so far: that of an earlier part of this run, or a new one.
-  nlohmann::ordered_json told_before() {
-    const nlohmann::ordered_json same = {{"lattice", d_.extents}, {"seed", d_.seed}, {"run", d_.keys}};
+  Json told_before() {
+    const Json same = {{"lattice", d_.extents}, {"seed", d_.seed}, {"run", d_.keys}};
     if (!o_.energies && (!start_.resumed.empty() || o_.goes_on(session_)))
       if (auto found = earlier_json(session_.json, same, "first", "trajectories", done_, session_.ranks())) {
         of_json_ = Existing::replace;
         return *found;
       }
-    return {{"lattice", d_.extents},
-            {"gauge", start_.origin},
-            {"seed", d_.seed},
-            {"first", done_},
-            {"device", ""},
-            {"run", d_.keys},
-            {"trajectories", nlohmann::ordered_json::array()}};
+    return {
+        {"lattice", d_.extents}, {"gauge", start_.origin},       {"seed", d_.seed}, {"first", done_}, {"device", ""},
+        {"run", d_.keys},        {"trajectories", Json::array()}};
   }
 
   /// The files of a run: their prefix and the last name are its own from the start.
@@ -269,7 +265,7 @@ class HmcRun {
   Existing of_configurations() const { return o_.goes_on(session_) ? Existing::resume : session_.existing(); }
 
   /// What the JSON says of a trajectory; made, if it is not there.
-  nlohmann::ordered_json& entry(std::uint64_t trajectory) {
+  Json& entry(std::uint64_t trajectory) {
     result_["device"] = domain_->device().name();
     return result_["trajectories"][trajectory - result_["first"].get<std::uint64_t>()];
   }
@@ -278,7 +274,7 @@ class HmcRun {
   std::string trajectory() {
     const double begun = now();
     const auto noise = noise_of(o_, d_, done_, session_);
-    nlohmann::ordered_json reversed;
+    Json reversed;
     if (o_.reversibility > 0 && done_ % o_.reversibility == 0) {
       const Reversibility r = hmc_.reversibility(*noise);
       print(session_, "trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done_, r.links, r.dh);
@@ -287,7 +283,7 @@ class HmcRun {
     const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done_).uniform()) : std::nullopt;
     last_ = hmc_.trajectory(*noise, number);
     print_trajectory(done_, last_, hmc_, session_);
-    nlohmann::ordered_json& told = entry(done_) = json_of(last_, hmc_);
+    Json& told = entry(done_) = json_of(last_, hmc_);
     if (!reversed.is_null()) told["reversibility"] = reversed;
     told["shares"] = shares_of(last_, hmc_, 0);
     if (std::abs(last_.dh) > absurd && !warned_) {
@@ -305,10 +301,9 @@ class HmcRun {
   void save() {
     const double begun = now();
     writer_.wait();
-    session_.report(result_);
+    runs::report(session_, result_);
     if (!o_.out.empty() && done_ > saved_) {
-      writer_.write(done_, end_, hmc_.links(),
-                    {{record, nlohmann::ordered_json{{"trajectories", done_}, {"run", d_.keys}}.dump()}});
+      writer_.write(done_, end_, hmc_.links(), {{record, Json{{"trajectories", done_}, {"run", d_.keys}}.dump()}});
       entry(done_ - 1)["shares"] = shares_of(last_, hmc_, now() - begun);
     } else {
       saved_ = done_;
@@ -336,7 +331,7 @@ class HmcRun {
   HmcStart start_;
   std::uint64_t end_, done_, saved_;
   Existing of_json_ = Existing::refuse;
-  nlohmann::ordered_json result_;
+  Json result_;
   PathLock prefix_;
   DomainPointer domain_;
   KernelRehearsal rehearsal_;

@@ -22,8 +22,8 @@ struct InfoDescription : Description {
   }
 };
 
-nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const Unitarity& u) {
-  nlohmann::ordered_json j;
+Json to_json(const GaugeFile& f, const GaugeAverages& g, const Unitarity& u) {
+  Json j;
   j["format"] = f.format;
   j["bits"] = f.bits;
   j["byte_order"] = f.byte_order;
@@ -53,10 +53,10 @@ Outcome run_propagator(InfoDescription& o, Session& session) {
   const bool of_quarks = content == file.provenance().end();
   const std::string what = !of_quarks ? text_of(content->second) : form.vectors ? "eigenvectors" : "propagator";
   HostSpinor column(session.partition().part(file.extent()));
-  nlohmann::ordered_json j = {{"format", what},
-                              {"finished", !o.file.ends_with(".part")},
-                              {"kind", form.staggered ? "staggered" : "dirac"},
-                              {"lattice", file.extent()}};
+  Json j = {{"format", what},
+            {"finished", !o.file.ends_with(".part")},
+            {"kind", form.staggered ? "staggered" : "dirac"},
+            {"lattice", file.extent()}};
   print(session, "file         {}\n", o.file);
   int done = 0, damaged = 0;
   double residual = 0;
@@ -67,12 +67,12 @@ Outcome run_propagator(InfoDescription& o, Session& session) {
     done += state == "sound";
     damaged += state == "damaged";
     if (state == "sound") residual = std::max(residual, r.residual);
-    nlohmann::ordered_json entry = {{form.vectors     ? "number"
-                                     : form.staggered ? "mass"
-                                                      : "spin",
-                                     a},
-                                    {form.vectors ? "slice" : "colour", b},
-                                    {"state", state}};
+    Json entry = {{form.vectors     ? "number"
+                   : form.staggered ? "mass"
+                                    : "spin",
+                   a},
+                  {form.vectors ? "slice" : "colour", b},
+                  {"state", state}};
     if (state != "missing")
       entry.update({{"checksum", file.checksum(a, b)},
                     {"iterations", r.iterations},
@@ -95,7 +95,7 @@ Outcome run_propagator(InfoDescription& o, Session& session) {
     if (key != "format" && key != "kind" && key != "lattice" && key != "columns")
       print(session, "{:<12} {}\n", key, text_of(value));
   j["provenance"] = runs::to_json(file.provenance());
-  session.report(j);
+  report(session, j);
   if (damaged > 0)
     throw Error(fmt::format("{}: {} columns do not match their checksums: make them again with `quarksmith {}`", o.file,
                             damaged,
@@ -107,12 +107,12 @@ Outcome run_propagator(InfoDescription& o, Session& session) {
 
 Outcome run_records(InfoDescription& o, Session& session) {
   const RecordReader all(o.file);
-  nlohmann::ordered_json arrays = nlohmann::ordered_json::object();
+  Json arrays = Json::object();
   for (const std::string& name : all.names())
     for (const RecordArray& a : all.read(name).arrays) arrays[a.name] = a.extent;
   print(session, "format       measurements of {} configurations, finished and sound\n", all.names().size());
   for (const auto& [name, extent] : arrays.items()) print(session, "{:<12} {}\n", name, extent.dump());
-  session.report({{"format", "measurements"}, {"configurations", all.names()}, {"arrays", arrays}});
+  report(session, {{"format", "measurements"}, {"configurations", all.names()}, {"arrays", arrays}});
   return {};
 }
 
@@ -151,7 +151,7 @@ Outcome run(InfoDescription& o, Session& session) {
     good = good && c.agrees;
   }
   if (f.checks.empty()) print(session, "checks       none recorded in the file\n");
-  session.report(to_json(f, g, u));
+  report(session, to_json(f, g, u));
   if (!good)
     throw Error(fmt::format("{}: the links do not match what the file records: it is damaged; fetch it again", o.file));
   return {};

@@ -38,8 +38,8 @@ double naik_epsilon(double mass) {
 }
 
 /// What was made of what, in words for a file.
-nlohmann::ordered_json provenance(LinksDescription& o, const std::string& origin) {
-  nlohmann::ordered_json j = {{"action", o.action}, {"gauge", origin}};
+Json provenance(LinksDescription& o, const std::string& origin) {
+  Json j = {{"action", o.action}, {"gauge", origin}};
   if (o.action == "asqtad") j["u0"] = o.u0;
   if (o.action == "hisq") j["naik_epsilon"] = o.epsilon;
   j["phases"] = "none: neither staggered phases nor those of boundaries are included";
@@ -47,8 +47,8 @@ nlohmann::ordered_json provenance(LinksDescription& o, const std::string& origin
 }
 
 /// Writes and describes one of the two fields.
-nlohmann::ordered_json put(Session& session, const std::string& path, const std::string& kind, HostGauge links,
-                           const DomainPointer& domain, nlohmann::ordered_json text) {
+Json put(Session& session, const std::string& path, const std::string& kind, HostGauge links,
+         const DomainPointer& domain, Json text) {
   links.phase = {1, 1, 1, 1};
   const double trace = gauge_averages(links, domain).link_trace;
   if (!path.empty()) {
@@ -80,12 +80,12 @@ Outcome run(LinksDescription& o, Session& session) {
   const ActionFields fields(
       values, {},
       LinkStore(named.gauge, domain, std::string(full_storage(named.gauge.colours()).name), "degrand_rossi"));
-  nlohmann::ordered_json result = provenance(o, named.origin);
-  const nlohmann::ordered_json text = result;
+  Json result = provenance(o, named.origin);
+  const Json text = result;
   const auto made = [&](int length) { return download(*fields.in_double()[std::size_t(fields.hops(length))]); };
   result["fat"] = put(session, o.fat, "fat", made(1), domain, text);
   result["long"] = put(session, o.longs, "long", made(3), domain, text);
-  session.report(result);
+  report(session, result);
   return {};
 }
 

@@ -41,8 +41,7 @@ using RunKeys = std::map<std::string, std::string>;
 
 /// What is the same in all files of a run.
 Provenance file_attributes(const RunKeys& keys) {
-  return {
-      {"format", record_format}, {"run", nlohmann::ordered_json(keys).dump()}, {"program_version", QUARKSMITH_VERSION}};
+  return {{"format", record_format}, {"run", Json(keys).dump()}, {"program_version", QUARKSMITH_VERSION}};
 }
 
 std::string text_attribute(const Provenance& all, const char* key) {
@@ -110,8 +109,7 @@ class Measurements {
   /// JSON of this very run is replaced, also where it was being written when that was killed.
   Existing of_json() const {
     const auto found = json_in(session_.json, session_.ranks());
-    const bool own =
-        found.is_object() && found.value("run", nlohmann::ordered_json()) == nlohmann::ordered_json(plan_.keys);
+    const bool own = found.is_object() && found.value("run", Json()) == Json(plan_.keys);
     return own ? Existing::replace : done_.empty() ? Existing::refuse : Existing::resume;
   }
 
@@ -215,7 +213,7 @@ class Measurements {
   /// Joins the records into one file, in the order of their numbers, then removes them.
   void finish() {
     std::map<std::string, std::filesystem::path> where;
-    nlohmann::ordered_json json = json_head(plan_);
+    Json json = json_head(plan_);
     session_.ranks().together([&] {
       if (session_.ranks().rank() != 0) return;
       for (const std::string& label : done_) where[label] = o_.records() / (label + ".h5");
@@ -234,7 +232,7 @@ class Measurements {
     join_records(session_.output(o_.out), file_attributes(plan_.keys), where);
     session_.info(fmt::format("wrote {}", o_.out.string()));
     session_.say_at_end(fmt::format("{} is finished", o_.out.string()));
-    session_.report(json);
+    report(session_, json);
     if (session_.ranks().rank() == 0) remove_records();
   }
 
@@ -265,7 +263,7 @@ void show_graph(const ConfigurationList& list, const MeasurePlan& plan, NamedGau
   std::vector<double> seconds;
   for (int n = 0; n < static_cast<int>(plan.quarks.size()); ++n) seconds.push_back(run.seconds_per_iteration(n));
   if (session.ranks().rank() == 0) print_graph(plan, list, lattice, seconds, session);
-  session.report(graph_json(plan, list, lattice, seconds));
+  report(session, graph_json(plan, list, lattice, seconds));
 }
 
 Outcome run(MeasureDescription& o, Session& session) {

@@ -140,20 +140,20 @@ class Model {
           part.global_text(), commas(part.grid()), part.text(), precision, t.policy, 1e6 * t.total(),
           model.gflops(t.total()), 100 * efficiency, 1e-3 * double(t.bytes), 1e6 * t.transfer);
     for (const IterationTime& i : iterations) print(session_, " {:>9.2f}", 1e6 * i.seconds);
-    nlohmann::ordered_json row = {{"lattice", part.global_extent()},
-                                  {"grid", part.grid()},
-                                  {"local", part.extent()},
-                                  {"ranks", part.parts()},
-                                  {"precision", precision},
-                                  {"rhs", o_.batch},
-                                  {"policy", t.policy},
-                                  {"microseconds", 1e6 * t.total()},
-                                  {"parts", parts_of(t)},
-                                  {"bytes_sent", t.bytes},
-                                  {"bytes_to_other_hosts", t.network_bytes},
-                                  {"gflops", model.gflops(t.total())},
-                                  {"efficiency", efficiency},
-                                  {"all_reduce_us", 1e6 * model.all_reduce()}};
+    Json row = {{"lattice", part.global_extent()},
+                {"grid", part.grid()},
+                {"local", part.extent()},
+                {"ranks", part.parts()},
+                {"precision", precision},
+                {"rhs", o_.batch},
+                {"policy", t.policy},
+                {"microseconds", 1e6 * t.total()},
+                {"parts", parts_of(t)},
+                {"bytes_sent", t.bytes},
+                {"bytes_to_other_hosts", t.network_bytes},
+                {"gflops", model.gflops(t.total())},
+                {"efficiency", efficiency},
+                {"all_reduce_us", 1e6 * model.all_reduce()}};
     for (const IterationTime& i : iterations)
       row["iterations"].push_back({{"method", i.method},
                                    {"microseconds", 1e6 * i.seconds},
@@ -172,7 +172,7 @@ class Model {
     rows_.push_back(std::move(row));
   }
 
-  static nlohmann::ordered_json parts_of(const HopTime& t) {
+  static Json parts_of(const HopTime& t) {
     return {{"stages_us", 1e6 * t.stages * t.launch},
             {"pack_us", 1e6 * t.pack},
             {"interior_us", 1e6 * t.interior},
@@ -188,19 +188,19 @@ class Model {
   }
 
   void write() const {
-    nlohmann::ordered_json j = {{"device", measured_.device()},
-                                {"links", o_.links},
-                                {"launch_us", o_.launch},
-                                {"link",
-                                 {{"gbytes_per_second", 1e-9 * machine_.link.bytes_per_second},
-                                  {"microseconds", 1e6 * machine_.link.latency}}}};
+    Json j = {{"device", measured_.device()},
+              {"links", o_.links},
+              {"launch_us", o_.launch},
+              {"link",
+               {{"gbytes_per_second", 1e-9 * machine_.link.bytes_per_second},
+                {"microseconds", 1e6 * machine_.link.latency}}}};
     if (machine_.network)
       j["network"] = {{"gbytes_per_second", 1e-9 * machine_.network->bytes_per_second},
                       {"microseconds", 1e6 * machine_.network->latency}};
     if (machine_.ranks_per_host > 0) j["ranks_per_host"] = machine_.ranks_per_host;
     for (std::size_t n = 0; n < precisions_.size(); ++n) j["kernel_factor"][precisions_[n]] = slower_[n];
     j["rows"] = rows_;
-    session_.report(j);
+    report(session_, j);
   }
 
   ModelDescription& o_;
@@ -209,7 +209,7 @@ class Model {
   Machine machine_{};
   std::vector<std::string> precisions_;
   std::vector<double> slower_;
-  std::vector<nlohmann::ordered_json> rows_;
+  std::vector<Json> rows_;
 };
 
 Outcome run(ModelDescription& o, Session& session) {

@@ -82,7 +82,7 @@ class Tuning {
         [this] { return clock() + longest_ > end_; });
     const Trial& found = *std::min_element(trials_.begin(), trials_.end(),
                                            [](const Trial& a, const Trial& b) { return a.total < b.total; });
-    session_.report(report(found));
+    runs::report(session_, report(found));
     if (!std::isfinite(found.total))
       throw Error(fmt::format("none of {} sets of parameters converged; the first: {}", trials_.size(),
                               trials_.front().failure));
@@ -166,19 +166,19 @@ class Tuning {
     for (int n = 0; n < width; ++n) upload(independent_noise(named_.gauge.lattice, 1, n, 4), b_, basis, n);
   }
 
-  nlohmann::ordered_json report(const Trial& best) const {
-    nlohmann::ordered_json j = {{"device", domain_->device().description()},
-                                {"gauge", named_.origin},
-                                {"lattice", named_.gauge.lattice.global_extent()},
-                                {"action", texts_of(choice_.provenance)},
-                                {"columns", o_.columns}};
+  Json report(const Trial& best) const {
+    Json j = {{"device", domain_->device().description()},
+              {"gauge", named_.origin},
+              {"lattice", named_.gauge.lattice.global_extent()},
+              {"action", texts_of(choice_.provenance)},
+              {"columns", o_.columns}};
     for (const Trial& t : trials_)
       j["trials"].push_back({{"what", t.what},
                              {"parameters", toml_of(t.parameters)},
                              {"setup", t.setup},
                              {"solve", t.solve},
                              {"iterations", t.iterations},
-                             {"total", std::isfinite(t.total) ? nlohmann::ordered_json(t.total) : nullptr},
+                             {"total", std::isfinite(t.total) ? Json(t.total) : nullptr},
                              {"best", &t == &best}});
     return j;
   }

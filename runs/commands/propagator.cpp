@@ -66,7 +66,7 @@ class PropagatorRun {
     } catch (const Stopped&) {  // the solve at hand is given up
       return stop();
     }
-    nlohmann::ordered_json result = columns_.result(contraction());
+    Json result = columns_.result(contraction());
     const std::optional<Saving> saving = saving_of(reports_);
     if (saving) result["saving"] = json_of(*saving);
     if (store_.file) {
@@ -76,9 +76,9 @@ class PropagatorRun {
     }
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, session_);
-    session_.report(result);
+    report(session_, result);
     print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
-    if (saving) print(session_, "{}\n", text_of(*saving));
+    if (saving) print(session_, "{}\n", saving_text(*saving));
     Outcome left;
     if (session_.in_memory) left.quark = columns_.release();
     return left;
@@ -122,7 +122,7 @@ class PropagatorRun {
 
   /// The end before there are all columns.
   Outcome stop() {
-    session_.report(columns_.unfinished(contraction()));
+    report(session_, columns_.unfinished(contraction()));
     if (!columns_.solves().empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
     stops_.end();
     if (!solved_ || !store_.file)
@@ -269,7 +269,7 @@ class PropagatorRun {
       const int n = columns[i];
       const SolveReport& r = reports[i];
       const ColumnReport report = report_of(r);
-      nlohmann::ordered_json& entry = columns_.solve(n, report);
+      Json& entry = columns_.solve(n, report);
       for (const SolverEvent& e : r.events) entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
       if (!r.converged) {
         entry["converged"] = false;
@@ -285,7 +285,7 @@ class PropagatorRun {
     }
     solved_ = true;
     if (failed.empty()) return;
-    session_.report(columns_.unfinished(contraction()));
+    report(session_, columns_.unfinished(contraction()));
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 

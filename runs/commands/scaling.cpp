@@ -189,14 +189,14 @@ class Scaling {
 
   void write() const {
     const Lattice& lattice = domain_->lattice();
-    nlohmann::ordered_json j = {{"device", domain_->device().description()},
-                                {"device_name", domain_->device().facts().at("device")},
-                                {"link", lattice.parts() > 1 ? domain_->halos().link() : "none"},
-                                {"half_sites", lattice.half_sites()},
-                                {"grid", lattice.grid()},
-                                {"lattice", lattice.global_extent()},
-                                {"operator", o_.hop},
-                                {"links", o_.links}};
+    Json j = {{"device", domain_->device().description()},
+              {"device_name", domain_->device().facts().at("device")},
+              {"link", lattice.parts() > 1 ? domain_->halos().link() : "none"},
+              {"half_sites", lattice.half_sites()},
+              {"grid", lattice.grid()},
+              {"lattice", lattice.global_extent()},
+              {"operator", o_.hop},
+              {"links", o_.links}};
     for (const TimedExchange& r : rows_) {
       j["rows"].push_back({{"precision", r.precision},
                            {"policy", r.policy},
@@ -211,7 +211,7 @@ class Scaling {
         j["rows"].back()["exterior_us"] = 1e6 * r.exterior;
       }
     }
-    session_.report(j);
+    runs::report(session_, j);
   }
 
   ScalingDescription& o_;

@@ -60,17 +60,17 @@ Outcome run(SmearDescription& o, Session& session) {
   if (session.ranks().rank() == 0)
     print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
           before.plaquette, after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
-  session.report({{"in", o.in},
-                  {"out", o.out},
-                  {"smearing", o.kind},
-                  {"strength", how.values[0].real},
-                  {"steps", o.steps},
-                  {"links", o.links},
-                  {"plaquette", after.plaquette},
-                  {"space_plaquette", after.space_plaquette},
-                  {"time_plaquette", after.time_plaquette},
-                  {"link_trace", after.link_trace},
-                  {"seconds", seconds}});
+  report(session, {{"in", o.in},
+                   {"out", o.out},
+                   {"smearing", o.kind},
+                   {"strength", how.values[0].real},
+                   {"steps", o.steps},
+                   {"links", o.links},
+                   {"plaquette", after.plaquette},
+                   {"space_plaquette", after.space_plaquette},
+                   {"time_plaquette", after.time_plaquette},
+                   {"link_trace", after.link_trace},
+                   {"seconds", seconds}});
   return {.gauge = smeared, .quark = {}, .vectors = {}};
 }
 

@@ -146,7 +146,7 @@ class Bench {
     print(session_, "{:<14} {:>5} {:>12} {:>12} {:>9}\n", "precision", "batch", "us", "us, dagger", "GFLOP/s");
     const WorkingGauge gauge(named_.gauge, domain_, find_storage(settings_.links));
     const HostSpinor source = gaussian_source(named_.gauge.lattice, o_.seed, 0);
-    nlohmann::ordered_json rows;
+    Json rows;
     for (const std::string& name : operator_precisions(o_.solve.all_precisions))
       for (const int batch : batches_) {
         const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
@@ -167,10 +167,10 @@ class Bench {
                         {"microseconds_dagger", dagger * 1e6},
                         {"gflops", gflops}});
       }
-    session_.report({{"device", domain_->device().description()},
-                     {"lattice", named_.gauge.lattice.global_extent()},
-                     {"action", texts_of(choice_.provenance)},
-                     {"operators", rows}});
+    report(session_, {{"device", domain_->device().description()},
+                      {"lattice", named_.gauge.lattice.global_extent()},
+                      {"action", texts_of(choice_.provenance)},
+                      {"operators", rows}});
     return 0;
   }
 
@@ -283,17 +283,17 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       print(session_, "  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "",
             k.iterations, k.replacements, k.residual, k.shared_iterations);
-    if (const auto saving = saving_of(r.reports)) print(session_, "  {}\n", text_of(*saving));
+    if (const auto saving = saving_of(r.reports)) print(session_, "  {}\n", saving_text(*saving));
     tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
   }
 
   void write() const {
-    nlohmann::ordered_json j = {{"device", domain_->device().description()},
-                                {"gauge", named_.origin},
-                                {"lattice", named_.gauge.lattice.global_extent()},
-                                {"action", texts_of(choice_.provenance)},
-                                {"tolerance", o_.solve.tolerance},
-                                {"criterion", o_.criterion}};
+    Json j = {{"device", domain_->device().description()},
+              {"gauge", named_.origin},
+              {"lattice", named_.gauge.lattice.global_extent()},
+              {"action", texts_of(choice_.provenance)},
+              {"tolerance", o_.solve.tolerance},
+              {"criterion", o_.criterion}};
     std::string text =
         "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_"
         "share,hop_share,vectors,converged\n";
@@ -313,7 +313,7 @@ class Bench {
                              {"megabytes", r.megabytes},
                              {"megabytes_sent", r.megabytes_sent()},
                              {"host_share", r.host_share},
-                             {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
+                             {"hop_share", r.hop_share ? Json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
       if (const auto saving = saving_of(r.reports)) j["solves"].back()["saving"] = json_of(*saving);
       for (const ShiftReport& k : r.shifts)
@@ -328,7 +328,7 @@ class Bench {
                           r.hop_share ? fmt::format("{:.4g}", *r.hop_share) : "", r.vectors, int(r.converged()));
     }
     if (o_.levels) j["levels"] = levels_;
-    session_.report(j);
+    report(session_, j);
     if (!o_.csv.empty()) session_.write(o_.csv, text);
     if (!o_.history.empty())
       session_.write(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
@@ -346,7 +346,7 @@ class Bench {
   std::string history_;
   std::shared_ptr<const Deflation> deflation_;
   std::shared_ptr<const NearNullVectors> near_null_;
-  nlohmann::ordered_json levels_;
+  Json levels_;
   bool told_ = false, saved_ = false;
 };
 

@@ -21,8 +21,6 @@
 namespace quarksmith::runs {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// `90`, `90s`, `10m` or `1h` in seconds.
 double seconds_in(const std::string& text, const std::string& name) {
   static constexpr std::pair<char, double> units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
