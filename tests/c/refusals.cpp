@@ -67,8 +67,8 @@ void check_function(const char* function, const Given& give) {
     const std::string given = line.substr(0, line.find(": ")), name = given.substr(0, given.find('='));
     const bool is_flag = given == name, is_number = given.ends_with("=FLOAT") || given.ends_with("INT");
     if (is_number) expect(give, name + "=x1", QUARKSMITH_BAD_ARGUMENT, name);
-    // 1 is in the range of all numbers but that of a reduction, and is no word of a choice
-    if (is_flag || is_number) check_option(give, name, is_flag, name == "tol" ? "0.5" : "1", false);
+    // 1 is in the range of all numbers but those of reductions, and is no word of a choice
+    if (is_flag || is_number) check_option(give, name, is_flag, name == "tol" || name == "delta" ? "0.5" : "1", false);
   }
   check(options > 5, "%s has %d options", function, options);
 }
