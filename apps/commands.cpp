@@ -1,123 +1,193 @@
 // The command `quarksmith`: each run is a subcommand, whose options are the members of its description.
 #include "apps/commands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <deque>
+#include <memory>
 #include <new>
-#include <set>
 
-#include "apps/command_table.hpp"
 #include "apps/launch.hpp"
-#include "runs/command.hpp"
 #include "runs/stops.hpp"
 #include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
-namespace {
 
 using namespace runs;
 
-/// A command that the command line names, and what it is to be told.
-struct Offered {
-  const Command& command;
-  Session session;
-  Call call;
-  CLI::App* app;
+std::string option_name_of(const Member& m) { return m.is_positional() ? m.name() : Wording{}.name(m.name()); }
 
-  Offered(const Command& c, CLI::App* a) : command(c), call(c, session), app(a) {
-    for (const Member& m : call.members().all()) declare(m, *app);
+std::string help_of(const Member& m) {
+  const std::string range = m.range_text();
+  return m.help() + (range.empty() || m.is_flag() ? "" : ", " + range);
+}
+
+namespace {
+
+/// `max_iterations` of `--max-iterations`
+std::string member_of(const std::string& option) {
+  std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// Adds a member to the options of a command: CLI11 takes words apart, and members read them.
+CLI::Option* declare(const Member& m, CLI::App& command) {
+  const std::string name = option_name_of(m), help = help_of(m), group = m.is_hidden() ? "" : "Options";
+  if (m.is_flag()) return command.add_flag(name, help)->group(group);
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::Option* option = m.is_repeated()  // the second function keeps the words as long as the option
+                            ? command.add_option(name, *words, help)->each([words](const std::string&) {})
+                            : command.add_option(name, [](const CLI::results_t&) { return true; }, help);
+  option->type_name(m.words().empty() ? m.type() : fmt::format("{}:{{{}}}", m.type(), fmt::join(m.words(), ",")));
+  option->default_str(m.is_required() || m.is_repeated() ? "" : m.shown_default());
+  if (!m.is_repeated()) option->expected(1)->take_all();  // that it is given once is for the member to say
+  return m.is_hidden() ? option->group("") : option;
+}
+
+/// The command that is asked for, and what it is to be told.
+class Asked {
+ public:
+  Asked(const Command& command, CLI::App& app) : call_(command, session_), app_(app) {
+    for (const Member& m : call_.members().all()) options_.push_back(declare(m, app_));
+  }
+
+  int run() {
+    session_.say_at_end(session_.said_at_end());
+    call_.fill(values(), wording());
+    return call_.run().status;
+  }
+
+  /// What is required is required in help alone: the checks of members find what is missing, after what is wrong.
+  void show_required() {
+    const auto& all = call_.members().all();
+    for (std::size_t n = 0; n < all.size(); ++n) options_[n]->required(all[n].is_required());
+  }
+
+  /// \throws UsageError always: what is wrong with words that CLI11 does not take, and what to do.
+  [[noreturn]] void refuse(const CLI::ParseError& error) {
+    // A misspelt option is the reason why a word is left over: it is told first.
+    const auto left = app_.remaining(true);
+    const auto option = std::find_if(left.begin(), left.end(), [](const auto& w) { return w.starts_with("-"); });
+    if (option != left.end() && *option != "--") {
+      const std::string name = option->substr(0, option->find('='));
+      if (!name.starts_with("--")) refuse(name, "is no option");
+      fill(call_.members(), {{{member_of(name), {}}}, 0}, wording());
+    }
+    if (!left.empty()) refuse(left.front(), "cannot be used: no further argument is taken");
+    const std::string text = error.what(), name = text.substr(0, text.find(':'));
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) refuse_empty(name);
+    throw UsageError(fmt::format("{}: {}; {} shows its use", wording().subject, text, wording().help()));
+  }
+
+ private:
+  Wording wording() const { return {Door::command, std::string(call_.command().name), {}}; }
+
+  [[noreturn]] void refuse(const std::string& word, const char* why) const {
+    throw Refusal(Refusal::Kind::unknown, word, 0,
+                  fmt::format("{}: '{}' {}; {} shows its use", wording().subject, word, why, wording().help()));
+  }
+  /// \throws Refusal an option stands without its value.
+  [[noreturn]] void refuse_empty(const std::string& name) const {
+    throw Refusal(Refusal::Kind::no_value, member_of(name), 0,
+                  fmt::format("{}: {} has no value; {} shows its use", wording().subject, name, wording().help()));
   }
 
   /// Words that were parsed, by the names of members.
   Table values() {
     Table table;
-    for (const Member& m : call.members().all()) {
-      const CLI::Option* option = app->get_option(m.is_positional() ? m.name() : option_name_of(m));
-      if (m.is_flag() && option->count() > 0) table.entries.emplace_back(m.name(), Value{true});
-      if (m.is_flag()) continue;
-      for (const std::string& word : option->results()) {
-        if (word.starts_with("--") && app->get_option_no_throw(word) != nullptr)  // CLI11 takes it for the value
-          throw UsageError(fmt::format("{} has no value; {} is another option", option->get_name(), word));
-        table.entries.emplace_back(m.name(), Value{Word{word}});
+    const auto& all = call_.members().all();
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      if (all[n].is_flag()) {
+        if (options_[n]->count() > 0) table.entries.emplace_back(all[n].name(), Value{true});
+        continue;
+      }
+      for (const std::string& word : options_[n]->results()) {
+        const bool named = !all[n].is_positional() && word.starts_with("--");
+        if (named && app_.get_option_no_throw(word) != nullptr)  // CLI11 takes it for the value
+          refuse_empty(options_[n]->get_name());
+        table.entries.emplace_back(all[n].name(), Value{Word{word}});
       }
     }
     return table;
   }
+
+  Session session_;
+  Call call_;
+  CLI::App& app_;
+  std::vector<CLI::Option*> options_;  ///< of the members
 };
 
-/// All commands, with the options of those that are words of the command line, of all for those of the shell: it takes
-/// long to make all of them.
-void offer(std::deque<Offered>& offered, CLI::App& all, int argc, const char* const* argv) {
-  const std::set<std::string_view> words(argv + 1, argv + argc);
-  const bool of_shell = words.contains("completion") || words.contains("man");
-  for (const Command* c : all_commands()) {
-    CLI::App* const app = all.add_subcommand(std::string(c->name), std::string(c->help));
-    if (of_shell || words.contains(c->name)) offered.emplace_back(*c, app);
-  }
+/// \throws UsageError the first word is neither a command nor an option of all.
+void refuse_unknown(const std::string& first, std::vector<std::string> known) {
+  known.insert(known.end(), {"--help", "--version"});
+  throw UsageError(fmt::format("{} '{}' is unknown; {}`quarksmith --help` lists all",
+                               first.starts_with("-") ? "option" : "command", first, suggestion(first, known)));
 }
 
-/// Whether options are required, which help says and the checks of members find.
-void set_required(std::deque<Offered>& all, bool required) {
-  for (Offered& offered : all)
-    for (const Member& m : offered.call.members().all())
-      if (m.is_required())
-        offered.app->get_option(m.is_positional() ? m.name() : option_name_of(m))->required(required);
-}
-
-/// \throws UsageError `--name=` without a value: the next word would be taken for it.
+/// \throws Refusal `--name=` without a value: CLI11 takes the next word for it.
 void refuse_empty_values(int argc, const char* const* argv) {
   for (int n = 1; n < argc; ++n) {
-    const std::string word = argv[n];
-    if (word.starts_with("--") && word.find('=') == word.size() - 1)
-      throw UsageError(word.substr(0, word.size() - 1) + " has no value; write it after the equals sign");
-  }
-}
-
-int run(std::deque<Offered>& all) {
-  for (Offered& offered : all)
-    if (offered.app->parsed()) {
-      offered.session.say_at_end(offered.session.said_at_end());
-      offered.call.fill(offered.values(), {Door::command, std::string(offered.command.name), {}});
-      return offered.call.run().status;
+    const std::string word = argv[n], name = word.substr(0, word.size() - 1);
+    if (word == "--") return;
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+      throw Refusal(Refusal::Kind::no_value, member_of(name), 0,
+                    name + " has no value; write it after the equals sign");
     }
-  return 0;  // those of the shell have done their work
+  }
 }
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
-  CLI::App app("Quarksmith: generated kernels and solvers for lattice QCD.", "quarksmith");
-  app.require_subcommand(1);
+int perform(int argc, const char* const* argv) {
+  CLI::App app(about, "quarksmith");
   app.set_version_flag("--version", QUARKSMITH_VERSION);
-  app.footer(
-      "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use, 128 + n ended by signal n.\n"
-      "`quarksmith COMMAND --help` shows the options of a command.");
+  app.footer(exit_statuses);
   app.get_formatter()->column_width(32);
-  std::deque<Offered> all;
-  int status = 0;
+  const std::string first = argc > 1 ? argv[1] : "";
+  std::unique_ptr<Asked> asked;
+  std::vector<std::string> known;
+  std::vector<const Command*> all = offered();
+  all.push_back(&complete);
+  for (const Command* c : all) {
+    CLI::App* command = app.add_subcommand(std::string(c->name), std::string(c->help));
+    if (c->name == first) asked = std::make_unique<Asked>(*c, *command);
+    if (c == &complete)
+      command->group("");
+    else
+      known.emplace_back(c->name);
+  }
+  if (first.empty()) throw UsageError("a subcommand is required; `quarksmith --help` shows its use");
+  if (!asked && first != "-h" && first != "--help" && first != "--version") refuse_unknown(first, std::move(known));
+  if (asked) refuse_empty_values(argc, argv);
+  const ClassicLocale points;  // CLI11 reads numbers by the locale
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0 && asked) asked->refuse(error);
+    if (error.get_exit_code() != 0) throw UsageError(std::string(error.what()) + "; `quarksmith --help` shows its use");
+    if (asked) asked->show_required();
+    return app.exit(error);  // --help, --version
+  }
+  return asked->run();
+}
+
+int run_command_line(int argc, char** argv) {
   try {
     join_ranks(argc, argv);
-    offer(all, app, argc, argv);
-    add_completion(app, status);
-    add_manual(app, status);
-    check_command(app, argc, argv);
-    refuse_empty_values(argc, argv);
     catch_signals();
-    set_required(all, false);
-    const ClassicLocale points;  // CLI11 reads numbers by the locale
-    app.parse(argc, argv);
-    status = run(all);
+    const int status = perform(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw Error(std::string("standard output cannot be written: ") + std::strerror(errno));
-  } catch (const CLI::ParseError& error) {
-    set_required(all, true);
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return fail(wrong_use(app, error), 2);
+    return status;
   } catch (const Interrupted& error) {
     return fail(error.what(), error.status());
   } catch (const std::bad_alloc&) {
@@ -127,7 +197,6 @@ int run_command_line(int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(error.what(), 1);
   }
-  return status;
 }
 
 }  // namespace quarksmith::apps

@@ -1,237 +1,133 @@
-// quarksmith completion: shell functions that complete its command line, made from its table of options.
+// quarksmith completion: functions of shells that ask `quarksmith complete` at each TAB.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "runs/action.hpp"
-#include "apps/command_table.hpp"
-#include "runs/session.hpp"
-#include "runtime/fields/hopping.hpp"
-#include "solvers/actions/action.hpp"
-#include "solvers/gauge/heatbath.hpp"
-#include "solvers/gauge/link_smearing.hpp"
-#include "solvers/krylov/method.hpp"
-#include "solvers/solve/solve.hpp"
-#include "solvers/measure/smearing.hpp"
-#include "solvers/measure/source.hpp"
+#include <algorithm>
+
+#include "apps/commands.hpp"
 
 namespace quarksmith::apps {
 namespace {
 
 using namespace runs;
 
-using Words = std::vector<std::string>;
+/// A word that may stand there, and what it is.
+struct Candidate {
+  std::string word, help;
+};
 
-template <class Names>
-Words words_of(const Names& names, const Words& before = {}) {
-  Words all = before;
-  for (const auto& name : names) all.emplace_back(name);
+/// Values of a member that are known, each after `before`; none: shells complete names of files.
+std::vector<Candidate> values_of(const Member& m, const std::string& before = "") {
+  std::vector<Candidate> all;
+  for (const std::string& word : m.offered()) all.push_back({before + word, ""});
   return all;
 }
 
-/// Names with the colon after which their numbers follow.
-Words with_colon(const Words& names, Words before = {}) {
-  for (const std::string& name : names) before.push_back(name + ":");
-  return before;
+std::vector<Candidate> commands_and_options() {
+  std::vector<Candidate> all;
+  for (const Command* c : offered()) all.push_back({std::string(c->name), std::string(c->help)});
+  all.insert(all.end(), {{"--help", "how it is used"}, {"--version", "which it is"}});
+  return all;
 }
 
-/// Values of options that are texts: what is offered is no more than the start of some.
-Words values_of(const std::string& option) {
-  if (option == "--action") return action_names();
-  if (option == "--solver") return words_of(method_names());
-  if (option == "--precision") {
-    Words single;
-    for (const PrecisionInfo& p : precisions()) single.emplace_back(p.name);
-    return words_of(Words{"auto", "double-single", "double-half"}, single);
+/// What may stand in the place of the last word, the first being that after `quarksmith`.
+std::vector<Candidate> candidates(std::vector<std::string> words) {
+  const bool after_sign = !words.empty() && words.back() == "=";
+  std::erase(words, "=");  // bash takes --option=value apart at the equals sign
+  if (words.empty() || after_sign) words.emplace_back();
+  if (words.size() == 1) return commands_and_options();
+  const auto all = offered();
+  const auto command = std::find_if(all.begin(), all.end(), [&](const Command* c) { return c->name == words[0]; });
+  if (command == all.end()) return {};
+  Session session;
+  Call call(**command, session);
+  const std::string &last = words.back(), &before = words[words.size() - 2];
+  const std::string name = last.substr(0, last.find('='));
+  std::vector<Candidate> found{{"--help", "how it is used"}};
+  for (const Member& m : call.members().all()) {
+    const std::string option = option_name_of(m);
+    if (m.is_positional() && words.size() == 2 && !last.starts_with("-")) return values_of(m);
+    if (m.is_hidden() || m.is_positional()) continue;
+    if (!m.is_flag() && option == before) return values_of(m);
+    if (!m.is_flag() && option == name && name != last) return values_of(m, name + "=");
+    found.push_back({option, help_of(m)});
   }
-  if (option == "--source") return with_colon(names_of<SmearingKind>(), with_colon(names_of<SourceKind>()));
-  if (option == "--sink") return with_colon(names_of<SmearingKind>(), {"point"});
-  if (option == "--smear-links") return with_colon(names_of<LinkSmearingKind>());
-  if (option == "--device") return words_of(target_names(), {"auto"});
-  if (option == "--policy") return words_of(policy_names());
-  if (option == "--even-odd") return words_of(reduction_names());
-  if (option == "--updates") return words_of(updates_names());
-  Words names;
-  if (option == "--basis")
-    for (const BasisInfo& b : bases()) names.emplace_back(b.name);
-  if (option == "--boundary")
-    for (const auto& [name, time] : named_boundaries) names.emplace_back(name);
-  if (option == "--start")
-    for (const auto& [name, number] : starts) names.push_back(std::string(name) + (number.empty() ? "" : ":"));
-  if (!names.empty()) return names;
-  if (option == "--family") return words_of(timed_families());
+  return last.starts_with("-") ? found : std::vector<Candidate>();
+}
+
+struct CompleteDescription : Description {
+  std::vector<std::string> words;
+  void list(Members& members) override {
+    members.of (*this)("words", words, "those after `quarksmith`, the last of which is to be completed").positional();
+  }
+};
+
+Outcome run(CompleteDescription& o, Session& session) {
+  const std::string begun = o.words.empty() || o.words.back() == "=" ? "" : o.words.back();
+  for (const auto& [word, help] : candidates(o.words))
+    if (word.starts_with(begun)) session.print(fmt::format("{}\t{}\n", word, help));
   return {};
 }
 
-/// The table with values of all options that have such.
-std::vector<CommandEntry> full_table(const CLI::App& app) {
-  std::vector<CommandEntry> table = command_table(app);
-  for (CommandEntry& c : table)
-    for (OptionEntry& o : c.options)
-      if (!o.positional && o.choices.empty()) o.choices = values_of(o.names.back());
-  return table;
-}
-
-/// `text` with a backslash before each character of `special`.
-std::string escaped(const std::string& text, const std::string& special) {
-  std::string result;
-  for (const char c : text) {
-    if (special.find(c) != std::string::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
-/// `text` within single quotes of a POSIX shell.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
-std::vector<std::string> all_names(const CommandEntry& command) {
-  std::vector<std::string> names;
-  for (const OptionEntry& o : command.options)
-    if (!o.positional) names.insert(names.end(), o.names.begin(), o.names.end());
-  return names;
-}
-
-std::string bash_command(const CommandEntry& command) {
-  std::string files, text = fmt::format("    {})\n      case $previous in\n", command.name), positional;
-  for (const OptionEntry& o : command.options) {
-    if (o.positional && positional.empty() && !o.choices.empty())
-      positional = fmt::format("[ \"$COMP_CWORD\" -gt 2 ] || words=\"{}\"", fmt::join(o.choices, " "));
-    if (o.positional || !o.takes_value) continue;
-    if (o.choices.empty())
-      files += fmt::format("{}{}", files.empty() ? "" : " | ", fmt::join(o.names, " | "));
-    else
-      text += fmt::format("        {}) words=\"{}\" ;;\n", fmt::join(o.names, " | "), fmt::join(o.choices, " "));
-  }
-  if (!files.empty()) text += fmt::format("        {}) return 0 ;;\n", files);
-  text += fmt::format("        *)\n          case $current in\n            -*) words=\"{}\" ;;\n",
-                      fmt::join(all_names(command), " "));
-  if (!positional.empty()) text += fmt::format("            *) {} ;;\n", positional);
-  return text + "          esac\n          ;;\n      esac\n      ;;\n";
-}
-
-std::string bash_script(const CLI::App& app) {
-  std::string cases, names;
-  for (const CommandEntry& c : full_table(app)) {
-    cases += bash_command(c);
-    names += c.name + " ";
-  }
-  return fmt::format(R"(# bash completion of quarksmith, made by `quarksmith completion bash`
-_quarksmith() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} words=""
-  COMPREPLY=()
-  # bash takes --option=value apart at the equals sign.
-  if [ "$current" = "=" ]; then
-    current=""
-  elif [ "$previous" = "=" ]; then
-    previous=${{COMP_WORDS[COMP_CWORD - 2]}}
-  fi
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{}{}" -- "$current"))
-    return 0
-  fi
-  case ${{COMP_WORDS[1]}} in
-{}  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+/// What each shell is told.
+constexpr std::pair<const char*, const char*> scripts[] = {
+    {"bash", R"(# bash completion of quarksmith, made by `quarksmith completion bash`
+_quarksmith() {
+  local IFS=$'\n'
+  COMPREPLY=($("${COMP_WORDS[0]/#\~/$HOME}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
   # After a colon numbers follow, no blank.
-  case ${{COMPREPLY[*]}} in *:) compopt -o nospace 2>/dev/null ;; esac
-}}
+  case ${COMPREPLY[*]} in *:) compopt -o nospace 2>/dev/null ;; esac
+}
 complete -o default -F _quarksmith quarksmith
-)",
-                     names, fmt::join(all_names(command_entry(app)), " "), cases);
-}
-
-/// Where a value comes from, as zsh writes it.
-std::string zsh_values(const OptionEntry& o) {
-  return o.choices.empty() ? "_files" : fmt::format("({})", fmt::join(o.choices, " "));
-}
-
-std::string zsh_script(const CLI::App& app) {
-  std::string commands, cases;
-  for (const CommandEntry& c : full_table(app)) {
-    commands += fmt::format("    {}\n", quoted(c.name + ":" + c.description));
-    cases += fmt::format("    {})\n      _arguments", c.name);
-    for (const OptionEntry& o : c.options) {
-      const std::string what = escaped(o.description, "[]:\\");
-      if (o.positional) {
-        cases += " \\\n        " + quoted(fmt::format(":{}:{}", escaped(o.names[0], ":\\"), zsh_values(o)));
-        continue;
-      }
-      for (const std::string& name : o.names)
-        cases += " \\\n        " +
-                 quoted(fmt::format("{}[{}]{}", name, what, o.takes_value ? ":" + o.type + ":" + zsh_values(o) : ""));
-    }
-    cases += "\n      ;;\n";
-  }
-  return fmt::format(R"(#compdef quarksmith
+)"},
+    {"zsh", R"(#compdef quarksmith
 # zsh completion of quarksmith, made by `quarksmith completion zsh`
-_quarksmith() {{
-  local -a commands
-  commands=(
-{}  )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  words=("${{words[@]:1}}")
-  (( CURRENT-- ))
-  case $words[1] in
-{}  esac
-}}
-if [ "$funcstack[1]" = "_quarksmith" ]; then
-  _quarksmith "$@"
-else
-  compdef _quarksmith quarksmith
-fi
-)",
-                     commands, cases);
+_quarksmith() {
+  local -a found
+  found=("${(@f)$(${(Q)words[1]} complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("${(@)${(@)found//:/\\:}/$'\t'/:}")
+  if [ -n "$found[1]" ]; then _describe quarksmith found; else _files; fi
 }
+if [ "$funcstack[1]" = "_quarksmith" ]; then _quarksmith "$@"; else compdef _quarksmith quarksmith; fi
+)"},
+    {"fish", R"(# fish completion of quarksmith, made by `quarksmith completion fish`
+function __quarksmith_complete
+    set -l words (commandline -opc)
+    $words[1] complete -- $words[2..-1] (commandline -ct) 2>/dev/null
+end
+complete -c quarksmith -f -a '(__quarksmith_complete)'
+complete -c quarksmith -F -n 'not count (__quarksmith_complete) >/dev/null'
+)"}};
 
-/// One option on a line of fish.
-std::string fish_option(const OptionEntry& o) {
-  std::string line;
-  for (const std::string& name : o.names)
-    line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  if (!o.choices.empty())
-    line += fmt::format(" -x -a '{}'", fmt::join(o.choices, " "));
-  else if (o.takes_value)
-    line += " -r";
-  return line + fmt::format(" -d '{}'\n", escaped(o.description, "'\\"));
-}
-
-std::string fish_script(const CLI::App& app) {
-  std::string text = "# fish completion of quarksmith, made by `quarksmith completion fish`\n";
-  for (const OptionEntry& o : command_entry(app).options)
-    text += "complete -c quarksmith -n __fish_use_subcommand" + fish_option(o);
-  for (const CommandEntry& c : full_table(app)) {
-    text += fmt::format("complete -c quarksmith -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name,
-                        escaped(c.description, "'\\"));
-    const std::string within = fmt::format("complete -c quarksmith -n '__fish_seen_subcommand_from {}'", c.name);
-    for (const OptionEntry& o : c.options) {
-      if (!o.positional)
-        text += within + fish_option(o);
-      else if (!o.choices.empty())
-        text += within + fmt::format(" -a '{}'\n", fmt::join(o.choices, " "));
-    }
+struct CompletionDescription : Description {
+  std::string shell;
+  void list(Members& members) override {
+    std::vector<std::string> names;
+    for (const auto& [name, script] : scripts) names.emplace_back(name);
+    members.of (*this)("shell", shell, "bash, zsh or fish; source what it prints, or `make install` installs it")
+        .among(names)
+        .required()
+        .positional();
   }
-  return text;
+};
+
+Outcome run(CompletionDescription& o, Session& session) {
+  for (const auto& [name, script] : scripts)
+    if (name == o.shell) session.print(script);
+  return {};
 }
 
 }  // namespace
 
-void add_completion(CLI::App& app, int& status) {
-  auto shell = std::make_shared<std::string>();
-  CLI::App* c = app.add_subcommand("completion", "Print the completion of this command line for a shell");
-  c->add_option("shell", *shell, "bash, zsh or fish; source what it prints, or `make install` installs it")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->required();
-  c->callback([&app, shell, &status] {
-    fmt::print("{}", *shell == "bash" ? bash_script(app) : *shell == "zsh" ? zsh_script(app) : fish_script(app));
-    status = 0;
-  });
-}
+extern const Command completion;
+const Command completion = {.name = "completion",
+                            .help = "Print the completion of this command line for a shell",
+                            .place = 0,
+                            .make = task<CompletionDescription>,
+                            .of_shell = true};
+const Command complete = {.name = "complete",
+                          .help = "Words that may stand in the place of the last",
+                          .place = 0,
+                          .make = task<CompleteDescription>,
+                          .of_shell = true};
 
 }  // namespace quarksmith::apps

@@ -1,7 +1,7 @@
-// quarksmith man: its manual page, made from its table of options.
+// quarksmith man: its manual page, made from descriptions of all commands.
 #include <fmt/format.h>
 
-#include "apps/command_table.hpp"
+#include "apps/commands.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -35,28 +35,31 @@ std::string roff(const std::string& text) {
   return result;
 }
 
-std::string option_text(const OptionEntry& o) {
-  std::string text = ".TP\n";
-  for (const std::string& name : o.names) {
-    if (&name != &o.names.front()) text += ", ";
-    text += (o.positional ? "\\fI" : "\\fB") + roff(name) + "\\fR";
-  }
-  if (o.takes_value && !o.positional) text += " \\fI" + roff(o.type.empty() ? "VALUE" : o.type) + "\\fR";
-  text += "\n" + roff(o.description);
-  if (!o.fallback.empty()) text += fmt::format(" (default: {})", roff(o.fallback));
-  if (o.required) text += " (required)";
-  return text + "\n";
+std::string option_text(const std::string& name, const std::string& type, const std::string& help, char font) {
+  return fmt::format(".TP\n\\f{}{}\\fR{}\n{}\n", font, roff(name), type.empty() ? "" : " \\fI" + roff(type) + "\\fR",
+                     roff(help));
 }
 
-std::string command_text(const CommandEntry& command) {
-  std::string text = fmt::format(".SS {}\n{}.\n.PP\n.B quarksmith {}\n[\\fIOPTIONS\\fR]", roff(command.name),
-                                 roff(command.description), roff(command.name));
-  for (const OptionEntry& o : command.options)
-    if (o.positional) text += " \\fI" + roff(o.names[0]) + "\\fR";
-  text += "\n";
-  for (const OptionEntry& o : command.options)
-    if (o.names.back() != "--help") text += option_text(o);
-  return text;
+std::string member_text(const runs::Member& m) {
+  std::string help = help_of(m);
+  const std::string shown = m.is_flag() || m.is_required() || m.is_repeated() ? "" : m.shown_default();
+  if (!shown.empty()) help += fmt::format(" (default: {})", shown);
+  if (m.is_required()) help += " (required)";
+  return option_text(option_name_of(m), m.is_positional() ? "" : m.type(), help, m.is_positional() ? 'I' : 'B');
+}
+
+std::string command_text(const runs::Command& command) {
+  std::string text =
+      fmt::format(".SS {}\n{}.\n.PP\n.B quarksmith {}\n[\\fIOPTIONS\\fR]", roff(std::string(command.name)),
+                  roff(std::string(command.help)), roff(std::string(command.name)));
+  std::string options;
+  runs::Session session;
+  runs::Call call(command, session);
+  for (const runs::Member& m : call.members().all()) {
+    if (m.is_positional()) text += " \\fI" + roff(m.name()) + "\\fR";
+    if (!m.is_hidden()) options += member_text(m);
+  }
+  return text + "\n" + options;
 }
 
 /// Each line of `text` on a line of its own.
@@ -66,16 +69,16 @@ std::string lines_text(const std::string& text) {
   return result + "\n";
 }
 
-std::string manual(const CLI::App& app) {
+std::string manual() {
   std::string text = fmt::format(
       ".\\\" Made by `quarksmith man`.\n.TH QUARKSMITH 1 \"\" \"Quarksmith {}\" \"User Commands\"\n.SH NAME\n"
       "quarksmith \\- lattice QCD with generated kernels\n.SH SYNOPSIS\n.B quarksmith\n\\fICOMMAND\\fR "
       "[\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
-      roff(QUARKSMITH_VERSION), roff(app.get_description()));
-  for (const OptionEntry& o : command_entry(app).options) text += option_text(o);
-  text += ".SH COMMANDS\n";
-  for (const CommandEntry& c : command_table(app)) text += command_text(c);
-  text += ".SH EXIT STATUS\n" + lines_text(app.get_footer());
+      roff(QUARKSMITH_VERSION), roff(about));
+  text += option_text("-h, --help", "", "Print a help message and exit", 'B') +
+          option_text("--version", "", "Display program version information and exit", 'B') + ".SH COMMANDS\n";
+  for (const runs::Command* c : offered()) text += command_text(*c);
+  text += ".SH EXIT STATUS\n" + lines_text(exit_statuses);
   text += ".SH ENVIRONMENT\n.TP\n\\fBQUARKSMITH_KERNELS\\fR\n" +
           roff("Shared libraries with further kernels, made by `python -m generator kernel` or `expression`.") +
           "\n.TP\n\\fBQUARKSMITH_ON_DEMAND\\fR\n" +
@@ -84,13 +87,28 @@ std::string manual(const CLI::App& app) {
   return text;
 }
 
+struct ManualDescription : runs::Description {
+  void list(runs::Members& members) override { members.of(*this); }
+};
+
+runs::Outcome run(ManualDescription&, runs::Session& session) {
+  session.print(manual());
+  return {};
+}
+
 }  // namespace
 
-void add_manual(CLI::App& app, int& status) {
-  app.add_subcommand("man", "Print the manual page: quarksmith man | man -l -")->callback([&app, &status] {
-    fmt::print("{}", manual(app));
-    status = 0;
-  });
+extern const runs::Command completion, man;
+const runs::Command man = {.name = "man",
+                           .help = "Print the manual page: quarksmith man | man -l -",
+                           .place = 0,
+                           .make = runs::task<ManualDescription>,
+                           .of_shell = true};
+
+std::vector<const runs::Command*> offered() {
+  std::vector<const runs::Command*> all = runs::all_commands();
+  all.insert(all.end(), {&completion, &man});
+  return all;
 }
 
 }  // namespace quarksmith::apps

@@ -62,7 +62,7 @@ std::pair<quarksmith_status, std::string> describe() {
 quarksmith_status fail(const char* function, Handle* handle) noexcept {
   try {
     const auto [status, text] = describe();
-    keep(function, text.c_str(), handle);
+    keep(function, runs::in_words_of(runs::Door::c, text).c_str(), handle);
     return status;
   } catch (...) {
     keep(function, "no memory on the host", handle);

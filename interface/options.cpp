@@ -193,7 +193,7 @@ std::string help_of(std::string_view what, const runs::Members& members) {
     if (!m.where().empty()) text += "; with " + m.where();
     if (m.is_repeated()) text += "; may be given again";
   }
-  return text;
+  return in_words_of(runs::Door::c, text);
 }
 
 /// What quarksmith_help says. \throws UnknownName neither a function nor a command has this name.

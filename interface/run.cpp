@@ -36,7 +36,7 @@ void require_lattice(const Lattice& left, const Result& r, const char* what) {
 
 /// Runs a command; keeps its texts.
 runs::Outcome run(const runs::Command& command, const char* options, runs::Session& session, Result& r) {
-  session.take_line = [&r](const std::string& line, bool) { r.log += line + "\n"; };
+  session.take_line = [&r](const std::string& line, bool) { r.log += in_words_of(runs::Door::c, line) + "\n"; };
   session.take_text = [&r](const std::string& text) { r.printed += text; };
   session.device = r.device().name();
   runs::Call asked(command, session);

@@ -37,7 +37,7 @@ CommandEntry entry_of(std::string_view name, std::string_view help, std::string_
   std::vector<runs::Member> shown;
   for (const runs::Member& m : members.all())
     if (!m.is_hidden()) shown.push_back(m);
-  return {std::string(name), std::string(help), std::string(leaves), std::move(shown)};
+  return {std::string(name), in_words_of(runs::Door::python, std::string(help)), std::string(leaves), std::move(shown)};
 }
 
 /// All that can be called.
@@ -90,7 +90,7 @@ class Hooks {
     session_.in_memory = true;
     session_.take_line = [this](const std::string& line, bool warning) {
       const nb::gil_scoped_acquire gil;
-      log_.attr(warning ? "warning" : "info")(decoded(line));
+      log_.attr(warning ? "warning" : "info")(decoded(in_words_of(runs::Door::python, line)));
     };
     session_.take_text = [this](const std::string& text) { text_ += text; };
     session_.wants_end = [this] { return interruption_(); };
@@ -208,7 +208,7 @@ std::tuple<SpinorObject, nb::object, std::string> solve_with(SolveCall& call, co
 void bind_member(nb::module_& m) {
   nb::class_<runs::Member>(m, "Member", "An argument of a command.")
       .def_prop_ro("name", &runs::Member::name)
-      .def_prop_ro("help", &runs::Member::help)
+      .def_prop_ro("help", [](const runs::Member& m) { return in_words_of(runs::Door::python, m.help()); })
       .def_prop_ro(
           "type", [](const runs::Member& m) { return m.type(); }, "FLOAT, INT, UINT, TEXT, ...")
       .def_prop_ro("default", &default_of, nb::sig("def default(self) -> bool | int | float | str | None"),

@@ -290,7 +290,7 @@ void bind_source(nb::module_& m) {
         return python::source(lattice.domain, nullptr, source, spins);
       },
       nb::arg("lattice"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4,
-      "A source in all spins and colours, as the option --source of the command names it.");
+      "A source in all spins and colours, as `source` of `propagator` names it.");
   m.def(
       "source",
       [](const GaugeObject& gauge, const std::string& source, int spins) {
@@ -305,6 +305,14 @@ template <class Kind>
 nb::object bind_error(nb::module_& m, const char* name, nb::handle base, const char* what) {
   nb::exception<Kind> error(m, name, base);
   error.attr("__doc__") = what;
+  const auto in_words_of_python = [](const std::exception_ptr& thrown, void* type) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Kind& e) {
+      PyErr_SetObject(static_cast<PyObject*>(type), decoded(in_words_of(runs::Door::python, e.what())).ptr());
+    }
+  };
+  nb::register_exception_translator(in_words_of_python, error.ptr());
   return error;
 }
 
@@ -316,7 +324,7 @@ void raise_refusal(const std::exception_ptr& thrown, void* type) {
     std::rethrow_exception(thrown);
   } catch (const runs::Refusal& refusal) {
     const nb::handle usage_error(static_cast<PyObject*>(type));
-    const nb::object error = usage_error(decoded(refusal.what()));
+    const nb::object error = usage_error(decoded(in_words_of(runs::Door::python, refusal.what())));
     error.attr("kind") = kinds[static_cast<int>(refusal.kind)];
     error.attr("member") = refusal.member;
     error.attr("line") = refusal.line;

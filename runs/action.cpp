@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <ranges>
 
 #include "runs/contraction.hpp"
 #include "runtime/error.hpp"
@@ -181,7 +182,7 @@ void ActionDescription::list(Members& members) {
     add("lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
   }
   list_allow_non_su3(add, allow_non_su3);
-  add("action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", ")));
+  add("action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", "))).offers(action_names());
   for (const ActionMember& o : action_members()) {
     Member& member = add(o.name, Member::Target(Member::Text{&parameters, o.list}), help_of(o));
     only_with(member, *this, [&o](const ActionInfo& a) { return o.help.contains(&a); });
@@ -198,7 +199,8 @@ void ActionDescription::list(Members& members) {
       "a field that the action takes besides the links, NAME=FILE[:DATASET] (HDF5), or NAME=NUMBER; may be given "
       "again")
       .type("NAME=FILE");
-  add("boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
+  add("boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi")
+      .offers(std::views::keys(named_boundaries));
 }
 
 const ActionInfo& ActionDescription::info() const { return ActionReader::meant(action, parameters); }

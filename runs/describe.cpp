@@ -223,10 +223,9 @@ long long Member::whole(const Value& value, const Wording& wording) const {
 }
 
 std::uint64_t Member::natural(const Value& value, const Wording& wording) const {
-  const std::string text = word_of(value);
-  if (std::holds_alternative<bool>(value.value) || std::holds_alternative<double>(value.value) ||
-      std::holds_alternative<std::string>(value.value))
+  if (!std::holds_alternative<Word>(value.value) && !std::holds_alternative<long long>(value.value))
     refuse_type(value, wording);
+  const std::string text = word_of(value);
   if (const auto found = number_in<std::uint64_t>(text)) return *found;
   if (text.starts_with('-') && text.find_first_not_of("0123456789", 1) == std::string::npos)
     refuse(Refusal::Kind::range, value, wording, fmt::format("{}: {} is negative", wording.name(name_), text));
@@ -298,7 +297,8 @@ void Member::set(const Value& value, const Wording& wording) {
   if (check_) try {
       check_(said);
     } catch (const UsageError& error) {
-      if (wording.door != Door::toml) throw;
+      if (dynamic_cast<const UnknownName*>(&error) != nullptr && wording.door != Door::toml) throw;
+      if (wording.door != Door::toml) throw Refusal(Refusal::Kind::type, name_, value.line, error.what());
       refuse(Refusal::Kind::type, value, wording, error.what());
     }
 }

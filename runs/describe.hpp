@@ -109,6 +109,12 @@ class Member {
   Member& only(std::string where, std::function<std::string()> why_not);
   /// The default depends on other things, or there is none: it is not shown.
   Member& open();
+  /// Beginnings of values that shells complete where there are no words(); `end` follows each: a colon before numbers.
+  template <class Names>
+  Member& offers(const Names& names, std::string_view end = "") {
+    for (const auto& name : names) offered_.emplace_back(name).append(end);
+    return *this;
+  }
   /// What pages call its value, in the place of TEXT, FLOAT and the like.
   Member& type(std::string word);
   /// For tests and other programs: it stands on no page.
@@ -134,7 +140,12 @@ class Member {
   /// FLOAT, INT, UINT, TEXT, ...
   std::string type() const;
   const std::vector<std::string>& words() const { return words_; }
+  const std::vector<std::string>& offered() const { return words_.empty() ? offered_ : words_; }
   const std::string& where() const { return where_; }
+  /// Bounds, infinite where there are none, and whether numbers may reach them.
+  double lower() const { return lower_; }
+  double upper() const { return upper_; }
+  bool bounds_allowed() const { return bounds_allowed_; }
   /// The range in words, empty if there is none.
   std::string range_text() const;
   /// The default, as pages show it; empty: it is not shown.
@@ -164,7 +175,7 @@ class Member {
   double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
   bool bounds_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
        path_ = false;
-  std::vector<std::string> words_;
+  std::vector<std::string> words_, offered_;
   std::function<void(const std::string&)> check_;
   std::function<std::string()> why_not_;
 };

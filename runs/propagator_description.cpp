@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
@@ -14,12 +16,15 @@ void PropagatorDescription::list(Members& members) {
   const auto of_spinors = [](const ActionInfo& a) { return a.spins == 4; };
   action.list(members);
   auto add = members.of(*this);
-  add("source", source, source_forms());
-  only_with(add("sink", sink, sink_forms() + " (acts on correlators only)"), action, of_spinors);
+  add("source", source, source_forms()).offers(names_of<SourceKind>(), ":").offers(names_of<SmearingKind>(), ":");
+  only_with(add("sink", sink, sink_forms() + " (acts on correlators only)"), action, of_spinors)
+      .offers(std::array{"point"})
+      .offers(names_of<SmearingKind>(), ":");
   only_with(add("smear_links", smear_links,
                 fmt::format("links of the action: {} (default: as they are); sources and sinks use the unsmeared links",
                             link_smearing_forms())),
-            action, of_spinors);
+            action, of_spinors)
+      .offers(names_of<LinkSmearingKind>(), ":");
   solve.list(members);
   deflate.list(members);
   add("batch", batch, "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")

@@ -20,11 +20,15 @@ namespace quarksmith::runs {
 
 void Session::list(Members& members) {
   auto add = members.of(*this);
-  if (uses & computes) add("device", device, Device::choices() + " or auto (a GPU if there is one)");
+  if (uses & computes)
+    add("device", device, Device::choices() + " or auto (a GPU if there is one)")
+        .offers(std::array{"auto"})
+        .offers(target_names());
   if (uses & shares) add("grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
   if (uses & crosses)
     add("policy", policy,
-        fmt::format("how spinors are sent to other ranks: {} (default: by device)", one_of(policy_names())));
+        fmt::format("how spinors are sent to other ranks: {} (default: by device)", one_of(policy_names())))
+        .offers(policy_names());
   if (uses & reports) add("json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) add("overwrite", overwrite, "replace files that exist");
   if (uses & colourful)

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <array>
 #include <limits>
+#include <ranges>
 #include <regex>
 
 #include "runs/action.hpp"
@@ -39,10 +41,13 @@ void SolveDescription::list_method(Members::Adder add) {
   const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
   add("solver", solver,
       fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})", one_of(method_names()),
-                  fmt::join(by_cg, ", ")));
+                  fmt::join(by_cg, ", ")))
+      .offers(method_names());
   add("precision", precision,
       "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...; auto: "
-      "double-half or double-single, by what is built and what half has met");
+      "double-half or double-single, by what is built and what half has met")
+      .offers(std::array{"auto", "double-single", "double-half"})
+      .offers(quarksmith::precisions() | std::views::transform(&PrecisionInfo::name));
 }
 
 void SolveDescription::list(Members& members) {
@@ -65,10 +70,11 @@ void SolveDescription::list(Members& members) {
     if (kind->preconditioned) preconditioned.emplace_back(kind->names[0]);
   }
   list_method(add);
-  add("even_odd", even_odd, one_of(reduction_names()));
+  add("even_odd", even_odd, one_of(reduction_names())).offers(reduction_names());
   of_mixed(add("updates", updates,
                "of mixed precision: reliable, replacement (both replace the residual by the true one), defect "
-               "(correction)"));
+               "(correction)")
+               .offers(updates_names()));
   of_mixed(add("delta", delta,
                "reduction of the residual between updates, or accuracy of a correction (default: by the precision)")
                .range(0, std::nextafter(1.0, 0.0))
@@ -77,7 +83,8 @@ void SolveDescription::list(Members& members) {
       "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))")
       .open();
   only_with(add("basis", basis, "gamma basis of the kernels; results are in degrand_rossi"), *action,
-            [](const ActionInfo& a) { return a.spins == 4; });
+            [](const ActionInfo& a) { return a.spins == 4; })
+      .offers(bases() | std::views::transform(&BasisInfo::name));
   add("tol", tolerance, "|b - M x| / |b|").within(0, 1);
   for (const MethodOption& o : method_options()) {
     const MethodNumber& n = *o.number;

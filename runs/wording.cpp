@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "runtime/text.hpp"
 
@@ -44,6 +45,24 @@ std::string Wording::help() const {
       break;
   }
   return {};
+}
+
+std::string in_words_of(Door door, const std::string& text) {
+  if (door == Door::command) return text;
+  std::string said;
+  bool of_shell = false;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    if (text[n] == '`') of_shell = !of_shell && text.find("`quarksmith ", n) == n;
+    const bool begins = text.find("--", n) == n && n + 2 < text.size() && std::islower(text[n + 2]) != 0;
+    if (of_shell || !begins || (n > 0 && (std::isalnum(text[n - 1]) != 0 || text[n - 1] == '-'))) {
+      said += text[n];
+      continue;
+    }
+    for (n += 2; n < text.size() && (std::isalnum(text[n]) != 0 || text[n] == '-'); ++n)
+      said += text[n] == '-' ? '_' : text[n];
+    --n;
+  }
+  return said;
 }
 
 }  // namespace quarksmith::runs

@@ -24,4 +24,8 @@ struct Wording {
   std::string help() const;
 };
 
+/// A text of runs and solvers in the words of a door: they write members as command lines have them,
+/// `--max-iterations`, which is `max_iterations` elsewhere. Command lines in backquotes stay.
+std::string in_words_of(Door door, const std::string& text);
+
 }  // namespace quarksmith::runs

@@ -26,7 +26,7 @@ struct BenchDescription : Description {
     auto add = members.of(*this);
     add("lattice", lattice, "extents X,Y,Z,T");
     add("only", filter, "kernels with this text in their name");
-    add("family", family, one_of(timed_families()));
+    add("family", family, one_of(timed_families())).offers(timed_families());
     add("rhs", rhs, "right-hand sides (default: the tile of each kernel, 16 slices)").open();
     add("seconds", seconds, "time spent on each kernel");
     add("rotate", rotate, "rotate over buffers larger than any cache");

@@ -94,7 +94,7 @@ Outcome run(CorrelatorsDescription& o, Session& session) {
 namespace commands {
 extern constinit const Command correlators = {
     .name = "correlators",
-    .help = "Correlators of a propagator that `propagator --out` wrote",
+    .help = "Correlators of a propagator that `quarksmith propagator` wrote",
     .place = 110,
     .uses = Session::reads | Session::computes | Session::shares | Session::reports | Session::replaces,
     .make = task<CorrelatorsDescription>};

@@ -34,7 +34,7 @@ struct HeatbathDescription : Description {
     auto add = members.of(*this);
     add("lattice", lattice, "extents X,Y,Z,T");
     add("beta", state.beta, "2 N/g^2");
-    add("start", state.start, "cold, hot or weak:EPS");
+    add("start", state.start, "cold, hot or weak:EPS").offers(std::array{"cold", "hot", "weak:"});
     add("sweeps", sweeps, "sweeps to do").required().range(0, most_sweeps).open();
     add("overrelax", state.overrelax, "microcanonical passes a sweep").range(0, 1000);
     add("seed", state.seed, "of the random numbers");

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "runs/command.hpp"
 #include "runs/print.hpp"
 #include "runs/session.hpp"
@@ -78,6 +80,35 @@ std::vector<Row> formats() {
   return rows;
 }
 
+/// Options of all commands; those that are alike stand together.
+std::vector<Row> options() {
+  std::map<std::pair<std::string, Row>, std::vector<std::string>> commands_of;
+  for (const Command* command : all_commands()) {
+    Session session;
+    Call call(*command, session);
+    for (const Member& m : call.members().all()) {
+      if (m.is_hidden()) continue;
+      const std::string where = m.where().substr(m.where().starts_with("action ") ? 7 : 0);
+      std::string help = m.help();
+      if (!where.empty() && help.find(where) == std::string::npos) help += "; with " + m.where();
+      if (m.is_required()) help += " (required)";
+      const std::string name = m.is_positional() ? m.name() : Wording{}.name(m.name());
+      const std::string range = m.words().empty() ? m.range_text() : fmt::format("{}", fmt::join(m.words(), ", "));
+      const Row row = {code(m.is_flag() ? name : name + " " + m.type()), help, m.is_flag() ? "" : m.shown_default(),
+                       range};
+      commands_of[{m.name(), row}].emplace_back(command->name);
+    }
+  }
+  std::vector<Row> rows = {{"option", "of", "", "default", "range"}};
+  for (const auto& [key, names] : commands_of) {
+    Row row = key.second;
+    row.insert(row.begin() + 1,
+               names.size() == all_commands().size() ? "all" : fmt::format("{}", fmt::join(names, ", ")));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 /// Cells as Markdown has them, which docs/ shows.
 std::string line_of(const Row& row) {
   std::string line = "|";
@@ -96,8 +127,8 @@ void print_table(const std::vector<Row>& table, Session& session) {
 }
 
 constexpr std::pair<const char*, std::vector<Row> (*)()> tables[] = {
-    {"sources", sources}, {"sinks", sinks},    {"correlators", correlators}, {"link-smearings", link_smearings},
-    {"solvers", solvers}, {"formats", formats}};
+    {"sources", sources}, {"sinks", sinks},     {"correlators", correlators}, {"link-smearings", link_smearings},
+    {"solvers", solvers}, {"formats", formats}, {"options", options}};
 
 struct ListDescription : Description {
   std::string what;

@@ -52,6 +52,7 @@ void test_dynamics(const char* device);
 void test_dynamics_statuses(const char* device);
 void test_actions(const char* device);
 void test_commands(const char* device);
+void test_refusals(const char* device);
 /** Prints actions and norms of forces on a configuration of 4^4; 0 if that went well. */
 int print_dynamics(const char* path);
 /** Prints those of these commands that quarksmith_run takes; the last name is NULL. */

@@ -27,6 +27,7 @@ int main(int count, char** arguments) {
     test_dynamics_statuses(devices[d]);
     test_actions(devices[d]);
     test_commands(devices[d]);
+    test_refusals(devices[d]);
   }
   check(header_is_cpp(), "the header means the same in C++");
   check(given_fields_are_read(), "fields of the caller");

@@ -142,7 +142,7 @@ void test_operators(const char* device) {
   for (int i = 0; i < 36 * l.sites; ++i) l.links[i] *= 1.1;
   quarksmith_gauge* gauge = load_gauge(context, &l);
   quarksmith_operator* op = NULL;
-  refused(quarksmith_operator_create(gauge, action, &op), QUARKSMITH_BAD_DATA, "not SU(3)", "allow-non-su3");
+  refused(quarksmith_operator_create(gauge, action, &op), QUARKSMITH_BAD_DATA, "not SU(3)", "allow_non_su3");
   check_ok(quarksmith_operator_create(gauge, options("%s allow-non-su3", action), &op), "operator on other links");
   check_matrix(op, context, &l, 1e-14);
   quarksmith_free(op), quarksmith_free(gauge), quarksmith_free(context);

@@ -9,7 +9,6 @@ import pytest
 MASS = ("--mass", "0.3")
 UNIT = ("--gauge", "unit:4,4,4,4")
 OUT = ("--correlators", "c.json")
-TWISTED = ("--action", "twisted-mass", "--mu", "0.1")
 
 
 @pytest.fixture
@@ -21,119 +20,21 @@ def files(quarksmith, tmp_path):
     return tmp_path
 
 
-WRONG_USE = [
-    (("propagator", *UNIT, *OUT), "exactly one of --mass and --kappa"),
-    (("propagator", *UNIT, *MASS, "--kappa", "0.1", *OUT), "exactly one of --mass and --kappa"),
-    (("propagator", *UNIT, *MASS), "needs --out FILE.h5, --correlators FILE.json"),
-    (("propagator", *UNIT, "--kappa", "-0.1", *OUT), "--kappa -0.1: use a positive number"),
-    (("propagator", *UNIT, *MASS, *OUT, "--action", "overlap"), "action 'overlap' is unknown; use wilson"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"),
-        "--mu belongs to --action twisted-mass, twisted-clover, naive, not to wilson; add --action twisted-mass",
-    ),
-    (("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-mass"), "--action twisted-mass needs --mu MU"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-clover", "--mu", "1"),
-        "--action twisted-clover needs exactly one of --csw-r and --csw",
-    ),
-    (("propagator", *UNIT, *MASS, *OUT, *TWISTED, "--flavours", "0,1"), "two flavours, which --epsilon makes"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, *TWISTED, "--epsilon", "0.1", "--flavours", "0,2"),
-        "is not SOURCE,SINK, each 0 or 1",
-    ),
-    (
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("propagator", *UNIT, *MASS), "needs --out FILE.h5, --correlators FILE.json"),
+        (("propagator", *UNIT, *MASS, "--out", "p.h5", "--sink", "gaussian:1,2"), "--sink"),
         (
-            "propagator",
-            *UNIT,
-            *MASS,
-            *OUT,
-            "--action",
-            "twisted-mass",
-            "--mu",
-            "0",
-            "--epsilon",
-            "4.3",
-            "--even-odd",
-            "symmetric",
+            ("propagator", *UNIT, *MASS, *OUT, "--precision", "double-half", "--basis", "degrand_rossi"),
+            'basis = ["degrand_rossi"]',
         ),
-        "has no even-odd form with these parameters",
-    ),
-    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "gmres-dr? use auto, bicgstab, "),
-    (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-"), "precision '' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--precision", "half-single"), "single must not be higher than half"),
-    (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-single-half"), "3 parts; use one or two"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--updates", "never", "--precision", "double-half"),
-        "use reliable, replacement",
-    ),
-    (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "14"), "link storage 'r14' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--basis", "chiral"), "basis 'chiral' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--even-odd", "odd"), "even-odd form 'odd' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--boundary", "1,1"), "is not four numbers"),
-    (("propagator", *UNIT, *MASS, *OUT, "--anisotropy", "2"), "is not xi0,nu"),
-    (("propagator", *UNIT, *MASS, *OUT, "--anisotropy", "0,1"), "xi0 0; use a number from 0.001"),
-    (("propagator", *UNIT, *MASS, *OUT, "--source", "point:0,0,0,9"), "coordinate t = 9 lies outside the 4x4x4x4"),
-    (("propagator", *UNIT, *MASS, *OUT, "--source", "box:1"), "source 'box:1' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--sink", "wall"), "sink 'wall' is unknown"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--source", "gaussian:0,0,0,0:2,0"),
-        "N = 0 is not a whole number between 1 and 1000000; use gaussian:x,y,z,t:w,N",
-    ),
-    (("propagator", *UNIT, *MASS, *OUT, "--max-iterations", "0"), "--max-iterations: 0 is too small"),
-    (("propagator", *UNIT, *MASS, *OUT, "--tol", "0"), "--tol: 0; use a number between 0 and 1"),
-    (("propagator", *UNIT, "--mass", "-4", "--even-odd", "symmetric", *OUT), "no even-odd form with these parameters"),
-    (("propagator", "--gauge", "unit:4,4,3,4", *MASS, *OUT), "lattice 4x4x3x4: extent 3 is not an even number"),
-    (("propagator", "--gauge", "weak:0.1:4,4,4,4", *MASS, *OUT), "is not FILE, unit:X,Y,Z,T"),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"),
-        "device 'tpu' is unknown; did you mean cpu? use cpu, cuda, cuda:N, hip, hip:N or auto",
-    ),
-    (
-        ("propagator", *UNIT, *MASS, *OUT, "--precision", "double-half", "--basis", "degrand_rossi"),
-        'basis = ["degrand_rossi"]',
-    ),
-    (("propagator", *UNIT, "--mass", "heavy", *OUT), "--mass"),
-    (("propagator", *UNIT, *MASS, *OUT, "--action", "clovr"), "action 'clovr' is unknown; did you mean clover? use"),
-    (("propagator", *UNIT, *MASS, *OUT, "--csw", "1"), "not to wilson; add --action clover, or leave it out"),
-    (("propagator", *UNIT, *MASS, *OUT, "--source", "gausian:0,0,0,0:4,30"), "did you mean gaussian? use corner-wall"),
-    (("propagator", *UNIT, *MASS, *OUT, "--sink", "jacobbi:0.2,3"), "did you mean jacobi? use point"),
-    (("propagator", *UNIT, *MASS, *OUT, "--smear-links", "stut:0.1,3"), "did you mean stout? use ape"),
-    (("propagator", *UNIT, *MASS, *OUT, "--boundary", "antiperiodc"), "did you mean antiperiodic? use periodic"),
-    (("propagator", "--gauge", "unt:4,4,4,4", *MASS, *OUT), "--gauge unt:4,4,4,4: there is no such file; did you mean"),
-    (("propagator", *UNIT, *MASS, *OUT, "--device", "cppu"), "device 'cppu' is unknown; did you mean cpu? use"),
-    (("solve-bench", *UNIT, *MASS, "--solver", "bicgstab,multishft"), "did you mean multishift? use"),
-    (
-        ("solve-bench", *UNIT, *MASS, "--precision", "double,duble"),
-        "precision 'duble' is unknown; did you mean double?",
-    ),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--start", "cld"), "did you mean cold? use cold"),
-    (("bench", "--lattice", "4,4,4,4", "--family", "hoping"), "this build has no such kernel; did you mean hopping?"),
-    (("propagator", *UNIT, "--masss", "1", *OUT), "--masss"),
-    (("heatbath", "--sweeps", "1"), "needs --lattice X,Y,Z,T, or --resume FILE"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--beta", "-1"), "beta = -1; use a positive number"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--start", "warm"), "start 'warm' is unknown"),
-    (("heatbath", "--lattice", "4,4,4", "--sweeps", "1"), "is not four integers"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--seed", "-1"), "--seed: -1 is negative"),
-    (
-        ("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--resume", "auto"),
-        "--resume auto belongs to --out PREFIX",
-    ),
-    (
-        ("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--time-limit", "1:99"),
-        "--time-limit 1:99: use a positive time as SECONDS, MM:SS or HH:MM:SS",
-    ),
-    (("propagator", "--gauge", "hot:4,4,4,4:-1", *MASS, *OUT), "seed -1; use 0 or more"),
-    (("propagator", *UNIT, *MASS, *OUT, "--boundary", "1e300,0,0,0"), "boundary phase 1e+300"),
-    (("heatbath", "--lattice", "4096,4096,4096,4096", "--sweeps", "1"), "more than 2^31 - 1 sites"),
-    (("bench", "--lattice", "4,4,4,4", "--only", "nothing"), "no kernel of this build has that in its name"),
-    (("frobnicate",), "frobnicate"),
-    ((), "subcommand is required"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), WRONG_USE, ids=[m for _, m in WRONG_USE])
+        (("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"), "add --action twisted-mass"),
+        (("propagator", *UNIT, *MASS, *OUT, "--field", "phi"), "--field 'phi' is not NAME=FILE"),
+    ],
+)
 def test_wrong_use_is_status_2(quarksmith, tmp_path, arguments, message):
+    """What else is wrong use: tests/refusals_test.cpp and test_options.py."""
     assert message in quarksmith.refuses(*arguments)
     assert not list(tmp_path.iterdir())
 

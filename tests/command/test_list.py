@@ -9,9 +9,12 @@ import pytest
 from conftest import ROOT, Command
 from relink import compiled, linked
 
-LISTS = {"formats": "files.md", "solvers": "howto-solver.md", "link-smearings": "smearing.md"} | dict.fromkeys(
-    ("sources", "sinks", "correlators"), "measure-sources.md"
-)
+LISTS = {
+    "formats": "files.md",
+    "solvers": "howto-solver.md",
+    "link-smearings": "smearing.md",
+    "options": "options.md",
+} | dict.fromkeys(("sources", "sinks", "correlators"), "measure-sources.md")
 
 
 @pytest.mark.parametrize(("name", "page"), LISTS.items())

@@ -1,12 +1,9 @@
-"""No option is accepted and ignored: it belongs to actions, solvers, precisions, and is refused by name elsewhere."""
+"""No argument is taken and ignored: it belongs to actions, solvers, precisions, and is refused by name elsewhere.
 
-import re
-import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+What is wrong with a member alone is found by tests/refusals_test.cpp, of all members at all doors.
+"""
 
 import pytest
-from conftest import BUILD
 
 from generator.emit.action_table import is_offered, solvable_actions
 from generator.language import Option, Spelling
@@ -22,19 +19,17 @@ ALL = set(TABLE)
 SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "eigcg", "gmres-dr", "multigrid"}
 
 
-def value(option: Option) -> str:
+def value(option: Option) -> float | str:
     """One that is in its range."""
-    one = f"{min(max(0.2, option.lower), option.upper):g}"
-    return ",".join(one for _ in option.numbers) if isinstance(option, Spelling) else one
+    one = min(max(0.2, option.lower), option.upper)
+    return ",".join(f"{one:g}" for _ in option.numbers) if isinstance(option, Spelling) else one
 
 
-def needed(action: str, *given: str) -> list[str]:
-    """What an action needs beside options that are given."""
+def needed(action: str, *given: str) -> dict[str, float | str]:
+    """What an action needs beside arguments that are given."""
     stated = TABLE[action]
-    known = {p.name for o in given if (p := stated.options.get(o))}
-    known |= {n for s in stated.spellings if s.option in given for n in s.parameters}
-    missing = [p for p in stated.parameters if p.default is None and p.name not in known]
-    return [word for p in missing for word in (p.option, value(p))]
+    known = {n for s in stated.spellings if s.name in given for n in s.parameters} | set(given)
+    return {p.name: value(p) for p in stated.parameters if p.default is None and p.name not in known}
 
 
 def taken_by(option: str) -> set[str]:
@@ -43,216 +38,190 @@ def taken_by(option: str) -> set[str]:
     return own | {option_name(TABLE[name].extends.name) for name in own & DOUBLETS}
 
 
-# option -> (values, actions that take it); a value may need another option beside it.
+# argument -> (a value, actions that take it)
 OF_ACTIONS = {
-    **{name: ((value(o),), taken_by(name)) for a in TABLE.values() for name, o in a.options.items()},
-    "--ls": (("8",), WALL),
-    "--flavours": (("0,1",), DOUBLETS),
-    "--even-odd": (("asymmetric",), ALL),
-    "--batch": (("2",), ALL),
-    **{
-        option: (given, SPINORS)
-        for option, given in {
-            "--sink": ("gaussian:1,2",),
-            "--smear-links": ("stout:0.1,1",),
-            "--basis": ("degrand_rossi",),
-        }.items()
-    },
+    **{o.name: (value(o), taken_by(name)) for a in TABLE.values() for name, o in a.options.items()},
+    "ls": (8, WALL),
+    "flavours": ("0,1", DOUBLETS),
+    "even_odd": ("asymmetric", ALL),
+    "batch": (2, ALL),
+    "sink": ("gaussian:1,2", SPINORS),
+    "smear_links": ("stout:0.1,1", SPINORS),
+    "basis": ("degrand_rossi", SPINORS),
 }
 OF_SOLVERS = {
-    "--restart": (("5",), {"gcr"}),
-    "--preconditioner": (("mr:4",), {"gcr"}),
-    "--bicgstab-l": (("3",), {"bicgstab-l"}),
-    "--omega": (("1.1",), {"mr"}),
-    "--search": (("40",), {"eigcg", "gmres-dr"}),
-    "--keep": (("4",), {"eigcg", "gmres-dr"}),
-    "--mg": (("mg.toml",), {"multigrid"}),
-    "--mg-load": (("v.h5",), {"multigrid"}),
-    "--mg-refresh": (("--mg-load", "v.h5"), {"multigrid"}),
-    "--mg-save": (("w.h5",), {"multigrid"}),
+    "restart": (5, {"gcr"}),
+    "preconditioner": ("mr:4", {"gcr"}),
+    "bicgstab_l": (3, {"bicgstab-l"}),
+    "omega": (1.1, {"mr"}),
+    "search": (40, {"eigcg", "gmres-dr"}),
+    "keep": (4, {"eigcg", "gmres-dr"}),
+    "mg": ("mg.toml", {"multigrid"}),
+    "mg_load": ("v.h5", {"multigrid"}),
+    "mg_refresh": (True, {"multigrid"}),
+    "mg_save": ("w.h5", {"multigrid"}),
 }
-OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
+OF_MIXED = {"updates": "defect", "delta": 0.1}
 EVERYWHERE = {
-    *("--deflate", "--time-limit"),
-    *("--help", "--gauge", "--lattice", "--action", "--boundary", "--source", "--solver", "--precision"),
-    *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
-    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3", "--ignore-checksum", "--field"),
+    *("deflate", "time_limit", "gauge", "lattice", "action", "boundary", "source", "solver", "precision"),
+    *("reconstruct", "tol", "max_iterations", "out", "correlators", "overwrite", "device", "grid", "field"),
+    *("policy", "json", "quiet", "log_level", "allow_non_su3", "ignore_checksum"),
 }
-
-
-class Runner:
-    """Runs the command on a configuration that is not there: status 1 means that every option was taken."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, *arguments: str) -> tuple[int, str]:
-        run = subprocess.run(
-            [BUILD / "bin" / "quarksmith", *arguments], cwd=self.folder, capture_output=True, text=True, check=False
-        )
-        return run.returncode, run.stderr
-
-    def all(self, cases: list[tuple[tuple[str, ...], str, bool]]) -> None:
-        """Cases: arguments, the option in question, whether it belongs there."""
-        with ThreadPoolExecutor(4) as pool:
-            own = [[a.replace("c.json", f"c{n}.json") for a in case[0]] for n, case in enumerate(cases)]
-            results = list(pool.map(lambda arguments: self(*arguments), own))
-        for (arguments, option, belongs), (status, message) in zip(cases, results, strict=True):
-            where = f"{' '.join(arguments)}\n{message}"
-            if belongs:
-                assert status == 1 and "missing.ildg" in message, where
-            else:
-                named = re.search(r"error: (--[\w-]+) ", message)
-                assert status == 2 and named and named[1] in arguments[arguments.index(option) :], where
 
 
 @pytest.fixture
-def runner(quarksmith):
-    for name in ("mg.toml", "v.h5"):  # files of options are looked for before the configuration
-        (quarksmith.folder / name).touch()
-    return Runner(quarksmith.folder)
+def takes(qs, tmp_path, monkeypatch):
+    """Whether `propagator` takes an argument beside others: on a configuration that is not there."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("mg.toml", "v.h5"):  # files of arguments are looked for before the configuration
+        (tmp_path / name).touch()
+
+    def takes(argument: str, **arguments: object) -> bool:
+        given = {"gauge": "missing.ildg", **needed(arguments["action"], *arguments), **arguments}
+        try:
+            qs._quarksmith.run("propagator", given, None)
+        except qs.UsageError as error:
+            assert argument in (error.member, str(error).split()[0].strip(":")), (given, str(error))
+            return False
+        except qs.Error as error:
+            assert "missing.ildg" in str(error), (given, str(error))
+            return True
+        raise AssertionError(given)
+
+    return takes
 
 
-def options_of(runner: Runner, command: str) -> set[str]:
-    run = subprocess.run([BUILD / "bin" / "quarksmith", command, "--help"], capture_output=True, text=True, check=True)
-    return set(re.findall(r"^ {2}(?:-\w,)?(--[\w-]+)", run.stdout, flags=re.M))
+def test_every_argument_is_known_to_this_test(qs):
+    known = {*OF_ACTIONS, *OF_SOLVERS, *OF_MIXED, *EVERYWHERE}
+    assert set(qs.commands.TABLE["propagator"].members) == known
+    bench = {"shifts", "criterion", "look_ahead", "operator", "repeat", "seed", "csv", "levels", "history"}
+    assert set(qs.commands.TABLE["solve_bench"].members) - known == bench
 
 
-def propagator(action: str, *more: str) -> tuple[str, ...]:
-    base = ("propagator", "--gauge", "missing.ildg", "--correlators", "c.json", "--action", action)
-    return (*base, *needed(action, *more), *more)
+@pytest.mark.parametrize("argument", OF_ACTIONS)
+def test_arguments_of_actions(takes, argument):
+    given, actions = OF_ACTIONS[argument]
+    assert {a for a in ALL if takes(argument, action=a, **{argument: given})} == actions
 
 
-def test_every_option_is_known_to_this_test(runner):
-    known = set(OF_ACTIONS) | set(OF_SOLVERS) | set(OF_MIXED) | EVERYWHERE
-    assert options_of(runner, "propagator") == known
-    bench = {
-        "--batch",
-        "--shifts",
-        "--criterion",
-        "--look-ahead",
-        "--operator",
-        "--repeat",
-        "--seed",
-        "--csv",
-        "--levels",
-    }
-    assert options_of(runner, "solve-bench") - known == bench - {"--batch"} | {"--history"}
+@pytest.mark.parametrize("argument", OF_SOLVERS)
+def test_arguments_of_solvers(takes, argument):
+    given, solvers = OF_SOLVERS[argument]
+    more = {argument: given} | ({"mg_load": "v.h5"} if argument == "mg_refresh" else {})
+    for solver in SOLVERS:
+        named = argument if solver in solvers or argument != "mg_refresh" else "mg_load"
+        assert takes(named, action="clover", solver=solver, **more) == (solver in solvers), solver
+    for action in ALL:  # the default method of an action
+        assert not takes("mg_load" if argument == "mg_refresh" else argument, action=action, **more), action
 
 
-def test_options_of_actions(runner):
-    runner.all(
-        [
-            (propagator(action, option, *value), option, action in actions)
-            for option, (value, actions) in OF_ACTIONS.items()
-            for action in sorted(ALL)
-        ]
-    )
+@pytest.mark.parametrize("argument", OF_MIXED)
+def test_arguments_of_mixed_precision(takes, argument):
+    for precision in ("double", "single", "double-half", "double-single"):
+        for action in ALL:
+            given = {argument: OF_MIXED[argument], "precision": precision}
+            assert takes(argument, action=action, **given) == ("-" in precision), (action, precision)
 
 
-def test_options_of_solvers(runner):
-    cases = []
-    for option, (value, solvers) in OF_SOLVERS.items():
-        for solver in sorted(SOLVERS):
-            cases.append((propagator("clover", "--solver", solver, option, *value), option, solver in solvers))
-        for action in sorted(ALL):  # the default method of an action
-            cases.append((propagator(action, option, *value), option, False))
-    runner.all(cases)
+def test_several_masses_are_for_staggered_quarks(takes):
+    assert {a for a in ALL if takes("mass", action=a, mass="0.1,0.2")} == STAGGERED
 
 
-def test_options_of_mixed_precision(runner):
-    runner.all(
-        [
-            (propagator(action, "--precision", precision, option, *value), option, "-" in precision)
-            for option, value in OF_MIXED.items()
-            for precision in ("double", "single", "double-half", "double-single")
-            for action in sorted(ALL)
-        ]
-    )
+UNIT = {"gauge": "unit:4,4,4,4"}
+MASS = UNIT | {"mass": "0.3"}
+TWISTED = MASS | {"action": "twisted-mass"}
+SU3 = {"lattice": "4,4,4,4", "sweeps": 1}
+CONTRADICTIONS = [
+    # command, arguments, what the one line names
+    ("propagator", UNIT, "exactly one of mass and kappa"),
+    ("propagator", MASS | {"kappa": 0.1}, "exactly one of mass and kappa"),
+    ("propagator", UNIT | {"kappa": -0.1}, "kappa -0.1"),
+    ("propagator", MASS | {"mass": "nan"}, "mass: 'nan'"),
+    ("propagator", UNIT | {"action": "naive"}, "naive needs mass"),
+    ("propagator", MASS | {"action": "naive", "mu": 11}, "mu 11 of action naive: use a number from -10 to 10"),
+    ("propagator", MASS | {"action": "clovr"}, "did you mean clover?"),
+    ("propagator", TWISTED, "twisted-mass needs mu"),
+    ("propagator", MASS | {"action": "twisted-clover", "mu": 1}, "exactly one of csw_r and csw"),
+    ("propagator", MASS | {"action": "clover", "csw_r": 1}, "csw_t"),
+    ("propagator", MASS | {"action": "clover", "csw_t": 1}, "csw_r"),
+    ("propagator", TWISTED | {"mu": 0.1, "flavours": "0,1"}, "two flavours, which epsilon makes"),
+    ("propagator", TWISTED | {"mu": 0.1, "epsilon": 0.1, "flavours": "0,2"}, "flavours '0,2'"),
+    ("propagator", TWISTED | {"mu": 0, "epsilon": 4.3, "even_odd": "symmetric"}, "no even-odd form"),
+    ("propagator", UNIT | {"mass": "-4", "even_odd": "symmetric"}, "no even-odd form"),
+    ("propagator", MASS | {"solver": "gmres"}, "did you mean gmres-dr?"),
+    ("propagator", MASS | {"precision": "triple"}, "precision 'triple'"),
+    ("propagator", MASS | {"precision": "double-"}, "precision ''"),
+    ("propagator", MASS | {"precision": "half-single"}, "single must not be higher than half"),
+    ("propagator", MASS | {"precision": "double-single-half"}, "3 parts"),
+    ("propagator", MASS | {"updates": "never", "precision": "double-half"}, "'never'"),
+    ("propagator", MASS | {"reconstruct": "14"}, "'r14'"),
+    ("propagator", MASS | {"basis": "chiral"}, "basis 'chiral'"),
+    ("propagator", MASS | {"even_odd": "odd"}, "'odd'"),
+    ("propagator", MASS | {"boundary": "1,1"}, "boundary"),
+    ("propagator", MASS | {"boundary": "antiperiodc"}, "did you mean antiperiodic?"),
+    ("propagator", MASS | {"boundary": "1e300,0,0,0"}, "boundary phase 1e+300"),
+    ("propagator", MASS | {"boundary": "0,0,0,nan"}, "boundary"),
+    ("propagator", MASS | {"anisotropy": "2"}, "anisotropy '2' is not xi0,nu"),
+    ("propagator", MASS | {"anisotropy": "0,1"}, "xi0 0; use a number from 0.001"),
+    ("propagator", MASS | {"anisotropy": "inf,1"}, "anisotropy: 'inf'"),
+    ("propagator", MASS | {"source": "point:0,0,0,9"}, "coordinate t = 9"),
+    ("propagator", MASS | {"source": "gausian:0,0,0,0:4,30"}, "did you mean gaussian?"),
+    ("propagator", MASS | {"source": "gaussian:0,0,0,0:2,0"}, "N = 0"),
+    ("propagator", MASS | {"sink": "jacobbi:0.2,3"}, "did you mean jacobi?"),
+    ("propagator", MASS | {"smear_links": "stut:0.1,3"}, "did you mean stout?"),
+    ("propagator", MASS | {"gauge": "unit:4,4,3,4"}, "extent 3 is not an even number"),
+    ("propagator", MASS | {"gauge": "weak:0.1:4,4,4,4"}, "gauge: 'weak:0.1:4,4,4,4'"),
+    ("propagator", MASS | {"gauge": "hot:4,4,4,4:-1"}, "seed -1"),
+    ("propagator", MASS | {"gauge": "unt:4,4,4,4"}, "gauge unt:4,4,4,4: there is no such file; did you mean"),
+    ("propagator", MASS | {"device": "cppu"}, "did you mean cpu?"),
+    ("propagator", MASS | {"lattice": "4,4,4,4"}, "lattice 4,4,4,4"),
+    ("propagator", MASS | {"policy": "nonsense"}, "nonsense"),
+    ("propagator", MASS | {"policy": "fused"}, "policy fused belongs to several ranks"),
+    ("propagator", MASS | {"field": {"phi": 1}}, "field phi: action wilson takes no field"),
+    ("propagator", MASS | {"out": "x", "correlators": "./x"}, "out and correlators both write"),
+    ("propagator", MASS | {"correlators": "c.h5"}, "the ending is that of a propagator"),
+    ("propagator", MASS | {"out": "p.json"}, "the ending is that of JSON"),
+    ("solve_bench", MASS | {"solver": "bicgstab,multishft"}, "did you mean multishift?"),
+    ("solve_bench", MASS | {"precision": "double,duble"}, "did you mean double?"),
+    ("solve_bench", MASS | {"action": "staggered", "solver": "multishift"}, "shifted systems"),
+    ("solve_bench", MASS | {"solver": "multishift", "batch": "2"}, "batch"),
+    ("solve_bench", MASS | {"operator": True, "tol": 1e-5}, "tol"),
+    ("solve_bench", MASS | {"operator": True, "csv": "x.csv"}, "csv"),
+    ("solve_bench", MASS | {"levels": True}, "levels"),
+    ("solve_bench", MASS | {"overwrite": True}, "overwrite"),
+    ("heatbath", {"sweeps": 1}, "needs lattice X,Y,Z,T, or resume FILE"),
+    ("heatbath", SU3 | {"beta": -1}, "beta"),
+    ("heatbath", SU3 | {"start": "cld"}, "did you mean cold?"),
+    ("heatbath", SU3 | {"lattice": "4,4,4"}, "lattice: '4,4,4'"),
+    ("heatbath", SU3 | {"lattice": "4096,4096,4096,4096"}, "more than 2^31 - 1 sites"),
+    ("heatbath", SU3 | {"resume": "auto"}, "resume auto belongs to out PREFIX"),
+    ("heatbath", SU3 | {"time_limit": "1:99"}, "time_limit 1:99"),
+    ("heatbath", SU3 | {"save_every": 1}, "save_every"),
+    ("heatbath", SU3 | {"overwrite": True}, "overwrite"),
+    ("info", {"file": "x", "overwrite": True}, "overwrite"),
+    ("devices", {"grid": "7,7,7,7"}, "grid"),
+    ("devices", {"policy": "fused"}, "policy"),
+    ("devices", {"measure": True}, "measure"),
+    ("flow", UNIT | {"format": "ildg"}, "format"),
+    ("flow", UNIT | {"time": 0.055}, "no multiple of step"),
+    ("flow", UNIT | {"tol": 1e-20}, "tol 1e-20; use at least 1e-12"),
+    ("flow", UNIT | {"action": "symanzik", "precision": "single"}, "use double"),
+    ("flow", UNIT | {"time": 1e12}, "time"),
+    ("smear", {"kind": "stout", "in": "unit:4,4,4,4", "out": "s.ildg", "alpha": 0.5}, "smear stout takes rho"),
+    ("links", UNIT | {"u0": 1.0}, "u0"),
+    ("links", UNIT | {"action": "asqtad", "epsilon": 0.0}, "epsilon"),
+    ("apply", UNIT | {"name": "jacobi_step", "format": "ildg"}, "format"),
+    ("apply", UNIT | {"name": "jacobi_step", "out": "l.ildg", "values": {"kappa": 0.1}}, "returns no links"),
+    ("bench", {"overwrite": True}, "overwrite"),
+    ("bench", {"lattice": "4,4,4,4", "only": "nothing"}, "only nothing"),
+    ("bench", {"lattice": "4,4,4,4", "family": "hoping"}, "did you mean hopping?"),
+]  # fmt: skip
 
 
-def test_several_masses_are_for_staggered_quarks(runner):
-    runner.all(
-        [
-            (("propagator", *base, "--action", action, *rest, "--mass", "0.1,0.2"), "--mass", action in STAGGERED)
-            for base in [("--gauge", "missing.ildg", "--correlators", "c.json")]
-            for action in sorted(ALL)
-            for rest in [needed(action, "--mass")]
-        ]
-    )
-
-
-GAUGE = ("--gauge", "unit:4,4,4,4")
-MASS = ("--mass", "1")
-REFUSED = [
-    (("propagator", "--gauge", "unit:4,4,4,4", *MASS, "--correlators", "c.json", "--lattice", "4,4,4,4"), "--lattice"),
-    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "nonsense"), "nonsense"),
-    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "fused"), "--policy"),
-    (("propagator", *GAUGE, *MASS, "--out", "p.h5", "--sink", "gaussian:1,2"), "--sink"),
-    (("propagator", *GAUGE, *MASS, "--out", "x", "--correlators", "./x"), "--out and --correlators both write"),
-    (("propagator", *GAUGE, *MASS, "--correlators", "c.h5"), "the ending is that of a propagator"),
-    (("propagator", *GAUGE, *MASS, "--out", "p.json"), "the ending is that of JSON"),
-    (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
-    (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),
-    (("propagator", *GAUGE, "--mass", "nan", "--correlators", "c.json"), "--mass"),
-    (("propagator", *GAUGE, "--action", "naive", "--correlators", "c.json"), "--action naive needs --mass MASS: mass"),
-    (
-        ("propagator", *GAUGE, *MASS, "--action", "naive", "--mu", "11", "--correlators", "c.json"),
-        "--mu 11 of action naive: use a number from -10 to 10",
-    ),
-    (("propagator", *GAUGE, *MASS, "--action", "naiv", "--correlators", "c.json"), "use wilson, clover"),
-    (
-        ("solve-bench", *GAUGE, *MASS, "--action", "staggered", "--solver", "multishift"),
-        "action staggered: shifted systems",
-    ),
-    (("propagator", *GAUGE, "--kappa", "inf", "--correlators", "c.json"), "--kappa"),
-    (("propagator", *GAUGE, *MASS, "--anisotropy", "inf,1", "--correlators", "c.json"), "--anisotropy"),
-    (
-        ("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--field", "phi=1"),
-        "--field phi: action wilson takes no field",
-    ),
-    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--field", "phi"), "--field 'phi' is not NAME=FILE"),
-    (("propagator", *GAUGE, *MASS, "--boundary", "0,0,0,nan", "--correlators", "c.json"), "--boundary"),
-    (("propagator", *GAUGE, *MASS, "--tol", "2", "--correlators", "c.json"), "--tol"),
-    (("solve-bench", *GAUGE, *MASS, "--solver", "cg", "--shifts", "1"), "--shifts"),
-    (("solve-bench", *GAUGE, *MASS, "--solver", "multishift", "--batch", "2"), "--batch"),
-    (("solve-bench", *GAUGE, *MASS, "--operator", "--tol", "1e-5"), "--tol"),
-    (("solve-bench", *GAUGE, *MASS, "--operator", "--csv", "x.csv"), "--csv"),
-    (("solve-bench", *GAUGE, *MASS, "--levels"), "--levels"),
-    (("solve-bench", *GAUGE, *MASS, "--overwrite"), "--overwrite"),
-    (("info", "x", "--policy", "fused"), "--policy"),
-    (("info", "x", "--overwrite"), "--overwrite"),
-    (("convert", "x", "y.ildg", "--device", "cpu"), "--device"),
-    (("convert", "x", "y.ildg", "--bits", "16"), "--bits"),
-    (("devices", "--grid", "7,7,7,7"), "--grid"),
-    (("devices", "--policy", "fused"), "--policy"),
-    (("devices", "--measure"), "--measure"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "-2"), "--sweeps"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--save-every", "1"), "--save-every"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--overwrite"), "--overwrite"),
-    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--beta", "nan"), "--beta"),
-    (("flow", "unit:4,4,4,4", "--format", "ildg"), "--format"),
-    (("flow", "unit:4,4,4,4", "--time", "0.055"), "no multiple of --step"),
-    (("flow", "unit:4,4,4,4", "--tol", "1e-20"), "--tol 1e-20; use at least 1e-12"),
-    (("flow", "unit:4,4,4,4", "--action", "symanzik", "--precision", "single"), "use double"),
-    (("flow", "unit:4,4,4,4", "--time", "1e12"), "--time"),
-    (("flow", "unit:4,4,4,4", "--time", "inf"), "--time"),
-    (("flow", "unit:4,4,4,4", "--precision", "half"), "--precision"),
-    (("smear", "stout", "unit:4,4,4,4", "s.ildg", "--rho", "nan"), "--rho"),
-    (("smear", "stout", "unit:4,4,4,4", "s.ildg", "--alpha", "0.5"), "smear stout takes --rho"),
-    (("links", "unit:4,4,4,4", "--u0", "1"), "--u0"),
-    (("links", "unit:4,4,4,4", "--action", "asqtad", "--epsilon", "0"), "--epsilon"),
-    (("apply", "jacobi_step", "--gauge", "unit:4,4,4,4", "--format", "ildg"), "--format"),
-    (("apply", "jacobi_step", "--gauge", "unit:4,4,4,4", "--out", "l.ildg", "kappa=0.1"), "returns no links"),
-    (("bench", "--overwrite"), "--overwrite"),
-    (
-        ("model", "--lattice", "4,4,4,4", "--measured", "x", "--link", "1,1", "--policy", "fused"),
-        "--policy",
-    ),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=[" ".join(a) for a, _ in REFUSED])
-def test_what_would_do_nothing_is_refused(quarksmith, tmp_path, arguments, message):
-    assert message in quarksmith.refuses(*arguments)
+@pytest.mark.parametrize(("command", "arguments", "named"), CONTRADICTIONS, ids=[c[2] for c in CONTRADICTIONS])
+def test_what_contradicts_is_one_line_in_the_words_of_python(qs, tmp_path, monkeypatch, command, arguments, named):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(qs.UsageError) as caught:
+        qs._quarksmith.run(command.replace("_", "-"), arguments, None)
+    assert named in str(caught.value) and " --" not in str(caught.value) and "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())

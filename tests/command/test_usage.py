@@ -12,41 +12,24 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        (("propogator",), "command 'propogator' is unknown; did you mean propagator? `quarksmith --help` lists all"),
-        (("xyzzy",), "command 'xyzzy' is unknown; `quarksmith --help` lists all"),
-        (("--vresion",), "option '--vresion' is unknown; did you mean --version? `quarksmith --help` lists all"),
-        ((), "a subcommand is required; `quarksmith --help` shows its use"),
-        (
-            ("propagator", "--gauge", "unit:4,4,4,4", "--masss", "1"),
-            "propagator has no option --masss; did you mean --mass? `quarksmith propagator --help` lists all",
-        ),
-        (
-            ("propagator", "--gauge", "unit:4,4,4,4", "--max-iter=3"),
-            "propagator has no option --max-iter; did you mean --max-iterations?",
-        ),
-        (("propagator", "--gague", "unit:4,4,4,4"), "propagator has no option --gague; did you mean --gauge?"),
-        (("info", "--zzzzzz", "u"), "info has no option --zzzzzz; `quarksmith info --help` lists all"),
-        (("info", "a", "b"), "info cannot use 'b': it takes no further argument"),
-        (("info",), "info: file is required; `quarksmith info --help` shows its use"),
-        (("propagator", "--gauge", "u", "--kappa", "heavy"), "propagator: --kappa: 'heavy' is not a number;"),
-        (("smear", "stout", "a", "b", "--steps", "x"), "smear: --steps: 'x' is not a whole number;"),
-        (("smear", "stout", "a", "b", "--steps", "0"), "smear: --steps: 0 is too small; use a number above 0;"),
-        (("propagator", "--gauge", "u", "--ls", "99"), "propagator: --ls: 99 is not in the range 1 to 64;"),
-        (
-            ("info", "u", "--log-level", "inof"),
-            "--log-level 'inof' is unknown; did you mean info? use info, warn or error; `quarksmith info --help`",
-        ),
-        (("convert", "a", "b", "--format", "nersk"), "--format 'nersk' is unknown; did you mean nersc? use ildg, "),
-        (("smear", "stoot", "a", "b"), "kind 'stoot' is unknown; did you mean stout? use stout, ape or hyp;"),
-        (("propagator", "--gauge"), "`quarksmith propagator --help` shows its use"),
+        (("propogator",), "did you mean propagator?"),
+        (("xyzzy",), "'xyzzy'"),
+        (("--vresion",), "did you mean --version?"),
+        ((), "a subcommand is required"),
+        (("propagator", "--gauge", "unit:4,4,4,4", "--max-iter=3"), "did you mean --max-iterations?"),
+        (("propagator", "--gague", "unit:4,4,4,4"), "did you mean --gauge?"),  # before what is missing
+        (("info", "a", "b"), "'b'"),
+        (("info", "a", "-q"), "'-q'"),
+        (("info",), "file is required"),
     ],
 )
-def test_wrong_use_is_one_line_that_ends_in_what_to_do(quarksmith, arguments, message):
+def test_wrong_use_is_one_line_that_ends_in_what_to_do(quarksmith, arguments, named):
+    """Mistakes in options are those of tests/refusals_test.cpp."""
     text = quarksmith.refuses(*arguments)
     assert text.startswith("quarksmith: error: ") and text.count("\n") == 1
-    assert message in text
+    assert named in text
     assert re.search(r"`quarksmith .*--help` (lists all|shows its use)$", text.strip())
 
 
@@ -61,7 +44,8 @@ def options_of(quarksmith, command: str) -> set[str]:
 
 def completed(script: str, line: str) -> list[str]:
     """What bash offers for the last word of a line, which it takes apart as readline does."""
-    words = re.findall(r"[^\s=]+|=", line) + ([""] if line.endswith(" ") else [])
+    words = re.findall(r"[^\s=]+|=", line.replace("quarksmith", str(BUILD / "bin/quarksmith"), 1))
+    words += [""] if line.endswith(" ") else []
     quoted = " ".join(f"'{w}'" for w in words)
     program = f"{script}\nCOMP_WORDS=({quoted}) COMP_CWORD={len(words) - 1}\n_quarksmith\n"
     program += 'for w in "${COMPREPLY[@]}"; do echo "$w"; done; complete -p quarksmith >&2'
@@ -74,7 +58,8 @@ def test_bash_completes_commands_options_and_values(quarksmith):
     script = quarksmith("completion", "bash").stdout
     assert {"propagator", "solve-bench", "completion", "man", "--version"} <= set(completed(script, "quarksmith "))
     assert completed(script, "quarksmith prop") == ["propagator"]
-    assert set(completed(script, "quarksmith propagator --")) == options_of(quarksmith, "propagator")
+    for command in ("propagator", "heatbath", "solve-bench", "sweep"):
+        assert set(completed(script, f"quarksmith {command} --")) == options_of(quarksmith, command)
     assert completed(script, "quarksmith propagator --corr") == ["--correlators"]
     assert completed(script, "quarksmith info u --log-level ") == ["info", "warn", "error"]
     assert completed(script, "quarksmith info u --log-level=wa") == ["warn"]
@@ -91,25 +76,25 @@ def test_bash_completes_commands_options_and_values(quarksmith):
 )
 def test_values_that_are_completed_are_those_that_are_taken(quarksmith, option):
     """What the error of a wrong one lists."""
-    offered = completed(quarksmith("completion", "bash").stdout, f"quarksmith propagator --{option} ")
+    lines = quarksmith("complete", "--", "propagator", f"--{option}", "").stdout.splitlines()
     command = ("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--correlators", "c.json")
     mixed = ("--precision", "double-half") if option == "updates" else ()
     listed = quarksmith.refuses(*command, *mixed, f"--{option}", "xyzzy").split("; use ")[1].split("; ")[0]
     known = re.split(r"\[[^\]]*\]|, | or |:\S+", listed.strip())
     known = {re.sub(r",\S*", "", word.strip()) for word in known if word.strip(" ,")}
     pairs = {"auto", "double-single", "double-half"} if option == "precision" else set()
-    assert {word.rstrip(":") for word in offered} - pairs == known
+    assert {line.split("\t")[0].rstrip(":") for line in lines} - pairs == known
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_knows_every_option(quarksmith, shell, tmp_path):
+def test_every_shell_asks_the_command(quarksmith, shell, tmp_path):
     script = quarksmith("completion", shell).stdout
-    for command in ("propagator", "heatbath", "solve-bench", "sweep"):
-        for option in options_of(quarksmith, command):
-            assert (f"-l {option[2:]} " if shell == "fish" else option) in script, option
+    assert " complete -- " in script
     if shutil.which(shell):
         (tmp_path / "script").write_text(script)
         subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+    lines = quarksmith("complete", "--", "propagator", "--max-iterations=").stdout
+    assert lines == "" and "--max-iterations\t" in quarksmith("complete", "--", "propagator", "--max").stdout
 
 
 def test_the_manual_page_holds_every_option_and_is_sound(quarksmith, tmp_path):
@@ -130,7 +115,7 @@ def test_installation_holds_pages_and_completions(tmp_path):
     command = ["cmake", "--install", BUILD, "--prefix", "/opt/quarksmith"]
     subprocess.run(command, check=True, capture_output=True, env=environment)
     share = tmp_path / "opt/quarksmith/share"
-    assert "propagator" in (share / "bash-completion/completions/quarksmith").read_text()
+    assert "complete -o default" in (share / "bash-completion/completions/quarksmith").read_text()
     assert (share / "zsh/site-functions/_quarksmith").read_text().startswith("#compdef quarksmith")
     assert "complete -c quarksmith" in (share / "fish/vendor_completions.d/quarksmith.fish").read_text()
     assert ".TH QUARKSMITH 1" in (share / "man/man1/quarksmith.1").read_text()
