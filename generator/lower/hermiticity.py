@@ -19,7 +19,7 @@ MOST_NEGATED, MOST_TERMS = 3, 60
 
 
 def negated_in_adjoint(graphs: Graphs, flavours: int) -> tuple[str, ...] | None:
-    """The parameters whose signs differ in M' = gamma_5 M^+ gamma_5, complex ones being conjugated; None: no M' is known.
+    """The parameters that change sign in M' = gamma_5 M^+ gamma_5, complex ones being conjugated; None: none is known.
 
     Of a fifth dimension what stays in a slice is compared, of which transfer matrices are made.
     """
