@@ -85,6 +85,10 @@ def _lowered(record: Lowered) -> list[str]:
         lines += [f"number      {name} = {node!s}" for name, node in (record.numbers or {}).items()]
     else:
         lines += _hops(record) + _site(record)
+    if record.negated is not None:
+        numbers = [("-" * (p.name in record.negated), p.name, "^*" * p.complex) for p in record.action.parameters]
+        changed = ", ".join("".join(n) for n in numbers if n[0] or n[2])
+        lines.append(f"adjoint     M^+ = gamma_5 M{f'({changed})' if changed else ''} gamma_5")
     for n, stage in enumerate(record.stages, start=1):
         kernels = Counter(map(kernel_name, stage.launches))
         text = ", ".join(f"{count} {name}" if count > 1 else name for name, count in kernels.items())

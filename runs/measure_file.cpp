@@ -297,6 +297,8 @@ MeasurePlan read_measure(TableReader& file, const std::filesystem::path& folder,
     plan.correlators.back().name = name;
     t.done();
   }
+  for (PropagatorNode& n : plan.nodes)
+    if (n.sequential) n.quark = plan.adjoint_of(n.quark);
   std::set<int> used;
   for (const MeasureCorrelator& c : plan.correlators) used.insert(c.propagators.begin(), c.propagators.end());
   for (const PropagatorNode& n : plan.nodes)

@@ -62,8 +62,9 @@ struct MeasureQuark {
   Action action;
   std::shared_ptr<QuarkSolves> solves;
   std::string smear_links;
+  bool is_adjoint = false;  ///< Action::adjoint of another quark, whose eigenvectors are not its own
 
-  bool deflated() const { return solves->deflation.is_given(); }
+  bool deflated() const { return !is_adjoint && solves->deflation.is_given(); }
 };
 
 /// What a sequential source is made of.
@@ -79,7 +80,7 @@ struct SequentialSource {
 /// A propagator that is solved for, or another one with a smeared sink.
 struct PropagatorNode {
   std::string name;
-  int quark = -1, source = -1;  ///< of a sequential one the source of its inputs
+  int quark = -1, source = -1;  ///< of a sequential one MeasurePlan::adjoint_of, and the source of its inputs
   int of = -1;                  ///< the propagator whose sink is smeared; -1: none, it is solved for
   QuarkSmearing sink = {};      ///< of the sequential source where there is one
   std::string links = {};       ///< as of MeasureSource
@@ -148,6 +149,8 @@ struct MeasurePlan {
   /// The propagators that one solve gives: staggered quarks that differ in their mass alone, of one source. `node` is
   /// among them, in the order of the nodes.
   std::vector<int> solved_with(int node) const;
+  /// The quark of sequential propagators of a quark: itself, or one that is added.
+  int adjoint_of(int quark);
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
   /// Columns that are solved for on a configuration, of one quark or of all.

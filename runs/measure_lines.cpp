@@ -181,6 +181,11 @@ void read_three_point(TableReader& table, MeasurePlan& plan, MeasureCorrelator& 
     const std::string name = table.word("quark", names);
     quark = static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
   }
+  if (!plan.quarks[quark].action.adjoint())
+    table.fail(
+        fmt::format("quark '{}' of action {}: its sequential propagator needs gamma_5 M^+ gamma_5 as M for other "
+                    "parameters, and none are known; use a quark of another action",
+                    plan.quarks[quark].name, plan.quarks[quark].action.name()));
   const std::vector<Current> currents = read_currents(table);
   for (const Current& current : currents) {
     c.structures.push_back(current.name);

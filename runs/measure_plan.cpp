@@ -108,6 +108,18 @@ std::vector<int> MeasurePlan::solved_with(int node) const {
   return found;
 }
 
+int MeasurePlan::adjoint_of(int quark) {
+  const MeasureQuark& q = quarks[quark];
+  const Action adjoint = q.action.adjoint().value();
+  if (adjoint.values() == q.action.values() && q.action.setting().source == q.action.setting().sink) return quark;
+  const std::string name = q.name + " (adjoint)";
+  for (std::size_t n = 0; n < quarks.size(); ++n)
+    if (quarks[n].name == name) return static_cast<int>(n);
+  keys[fmt::format("quark '{}': sequential", q.name)] = adjoint.values().text();  // others were of the quark itself
+  quarks.push_back({name, adjoint, q.solves, q.smear_links, true});
+  return static_cast<int>(quarks.size()) - 1;
+}
+
 std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   std::vector<GraphNode> all;
   const auto sites = static_cast<std::size_t>(lattice.sites());

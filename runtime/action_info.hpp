@@ -162,6 +162,9 @@ struct ActionInfo {
   bool offered = true;            ///< commands offer it
   int spins = 0;                  ///< colour vectors a site
   int flavours = 1;               ///< that M mixes or tells apart
+  /// Bits of the parameters that change sign in gamma_5 M^+ gamma_5, where complex ones are conjugated. -1: that is not
+  /// M for other values of them, or not known to be.
+  int negated = -1;
 
   std::span<const ActionField> fields = {};  ///< those of the caller before those that are made
   std::span<const LinkStage> stages = {};    ///< how these are made

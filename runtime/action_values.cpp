@@ -109,6 +109,20 @@ ActionValues ActionValues::with(std::string_view parameter, double value) const 
   return other;
 }
 
+std::optional<ActionValues> ActionValues::of_adjoint() const {
+  if (info_->negated < 0) return {};
+  ActionValues other = *this;
+  std::reverse(other.values_.begin(), other.values_.end());
+  std::reverse(other.reals_.begin(), other.reals_.end());
+  for (std::size_t s = 0; s < other.values_.size(); ++s)
+    for (std::size_t n = 0; n < info_->parameters.size(); ++n) {
+      Value& value = other.values_[s][n];  // beyond a bound if need be: M is defined there, too
+      value = info_->negated >> n & 1 ? -std::conj(value) : std::conj(value);
+      other.reals_[s][n] = value.real();
+    }
+  return other;
+}
+
 std::string ActionValues::text() const {
   std::string text;
   for (const ActionParameter& p : info_->parameters) {

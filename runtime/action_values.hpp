@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,10 @@ class ActionValues {
   /// A copy with one value changed.
   /// \throws UsageError the action does not have the parameter, or the value is out of its range.
   ActionValues with(std::string_view parameter, double value) const;
+  /// Values for which M is gamma_5 M^+ gamma_5, if any are known (ActionInfo::negated). With a fifth dimension this is
+  /// of quark fields, whose overlap operator is made of transfer matrices (arXiv:1206.5214): the order of slices turns.
+  std::optional<ActionValues> of_adjoint() const;
+  bool operator==(const ActionValues&) const = default;
   /// Names and values as a message has them: `mass 0.1, mu 0.3`.
   std::string text() const;
 

@@ -111,6 +111,8 @@ def action_row(record: Lowered) -> Row:
     row.set("offered", is_offered(action), True)
     row.set("spins", action.spins, 0)
     row.set("flavours", record.flavours, 1)
+    if record.negated is not None:
+        row.set("negated", sum(1 << names.index(name) for name in record.negated), -1)
     numbers = Numbers(names)
     _add_program(row, record, numbers)
     if record.form is None:

@@ -53,11 +53,11 @@ class Graphs:
         """Kinds of all fields by name."""
         return {f.name: f.kind for f in self.action.fields if f.origin != "made"} | dict.fromkeys(self.made, "matrices")
 
-    def values(self, seed: int, **fixed: Array) -> Values:
-        """Fields of random numbers, and those that are made of them; `fixed` ones are given."""
+    def values(self, seed: int, numbers: Mapping[str, complex] | None = None, /, **fixed: Array) -> Values:
+        """Fields of random numbers, and those that are made of them; `fixed` ones and `numbers` are given."""
         kinds = {f.name: f.kind for f in self.action.fields if f.origin != "made"}
         fields = {name: random_field(kind, 10 * seed + n) for n, (name, kind) in enumerate(kinds.items())}
-        return Values(self, fields | fixed, random_values([p.name for p in self.action.parameters], seed))
+        return Values(self, fields | fixed, numbers or random_values([p.name for p in self.action.parameters], seed))
 
     def group(self, name: str) -> str:
         """The group that the matrices of a field belong to: `SU(3)`, `U(3)` times a number, or `any`."""

@@ -19,6 +19,7 @@ from ..language.place import at_their_line
 from .adjoint import check_linear
 from .derivative import parts, substituted
 from .fifth import FifthForm
+from .hermiticity import negated_in_adjoint
 from .made import Graphs, Slots, graphs_of, has_shift
 from .numeric import COLOURS, TOLERANCE, dagger, random_field
 from .program import Launch, launches_of
@@ -73,6 +74,11 @@ class Lowered:
         if self.matrix is None:
             return 1
         return 2 if any(n.kind == "flavour" for n in parts([self.matrix])) else 1
+
+    @cached_property
+    def negated(self) -> tuple[str, ...] | None:
+        """The parameters that change sign in gamma_5 M^+ gamma_5, if that is M for other values of them."""
+        return negated_in_adjoint(self.graphs, self.flavours)
 
     @property
     def fields(self) -> dict[str, str]:

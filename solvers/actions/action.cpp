@@ -21,6 +21,14 @@ bool Action::is_squared() const {
          !StoredTerm::is_part_of(values_);
 }
 
+std::optional<Action> Action::adjoint() const {
+  const std::optional<ActionValues> values = values_.of_adjoint();
+  if (!values) return {};
+  Action other(*values, setting_);
+  other.setting_.source = other.setting_.sink;
+  return other;
+}
+
 std::unique_ptr<DiracOperator> Action::make(const LinkStore& links, const PrecisionInfo& precision) const {
   auto fields = std::make_shared<const ActionFields>(values_, setting_.fields, links);
   if (!info().has_hops())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "solvers/actions/action_fields.hpp"
@@ -43,6 +44,9 @@ class Action {
   bool is_squared() const;
   /// Whether solutions have a quark field in the middle of a fifth dimension.
   bool has_midpoint() const { return !info().chain.empty() && slices() > 1; }
+  /// That of M' = gamma_5 M^+ gamma_5, whose propagator S' gives those of this one backwards, S(x, y) = gamma_5 S'(y,
+  /// x)^+ gamma_5; of several flavours that of the sink. None is known for some actions (ActionInfo::negated).
+  std::optional<Action> adjoint() const;
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add. A field is missing.
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const;

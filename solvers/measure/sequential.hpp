@@ -2,9 +2,9 @@
 /// Three-point functions with sequential sources at the sink.
 ///
 /// C3(y) = sum over x at the time of the sink of exp(i p.(x - x0)) F(x) [S(x, y) G S(y, x0)], F the derivative of a
-/// two-point function by the propagator of the line that carries the current G. With D X = gamma_5 conj(F exp(i p.x))
-/// on that slice, C3(y) = sum of [gamma_5 conj(X(y))] [G S(y)] over sink and source spins and colours (G. Martinelli
-/// and C. T. Sachrajda, Nucl. Phys. B 316 (1989) 355).
+/// two-point function by the propagator of the line that carries the current G. With D' X = gamma_5 conj(F exp(i p.x))
+/// on that slice, D' = gamma_5 D^+ gamma_5 (Action::adjoint), C3(y) = sum of [gamma_5 conj(X(y))] [G S(y)] over sink
+/// and source spins and colours (G. Martinelli and C. T. Sachrajda, Nucl. Phys. B 316 (1989) 355).
 #pragma once
 
 #include <span>

@@ -104,16 +104,22 @@ WAVES = {
 }
 
 
+BEGIN = f'[configurations]\nfiles = ["{GAUGE}"]\n[[source]]\nname = "p"\nat = {ORIGIN}\n'
+
+
 @pytest.fixture
-def solved(quarksmith, tmp_path):
+def solved(quarksmith, tmp_path, request):
     """Propagators by flavour, as files have them, and the beginning of a run with the same."""
-    found, run = {}, f'[configurations]\nfiles = ["{GAUGE}"]\n[[source]]\nname = "p"\nat = {ORIGIN}\n'
+    action, mu = getattr(request, "param", ("wilson", None))
+    found, run = {}, BEGIN
     for flavour, mass in MASSES.items():
         place = ",".join(map(str, ORIGIN))
-        line = ("--gauge", GAUGE, "--mass", mass, "--source", f"point:{place}", "--tol", "1e-12")
+        line = ("--gauge", GAUGE, "--action", action, "--mass", mass, "--source", f"point:{place}", "--tol", "1e-12")
+        line += ("--mu", mu) if mu else ()
         quarksmith("propagator", *line, "--out", f"{flavour}.h5")
         found[flavour] = read(tmp_path / f"{flavour}.h5")
-        run += f'[[quark]]\nname = "{flavour}"\naction = "wilson"\nmass = {mass}\ntol = 1e-12\n'
+        run += f'[[quark]]\nname = "{flavour}"\naction = "{action}"\nmass = {mass}\ntol = 1e-12\n'
+        run += f"mu = {mu}\n" if mu else ""
         run += f'[[propagator]]\nname = "{flavour}"\nquark = "{flavour}"\nsource = "p"\n'
     return found, run
 
@@ -236,36 +242,45 @@ def inserted(u, s, current, q, time):
     return (on_spins(np.eye(4) + GAMMA[current], back) - weight * forth) / 2
 
 
-def dirac_matrix(u, mass):
-    """The Wilson operator, dense."""
+def dirac_matrix(u, mass, action, mu):
+    """The operator, dense; of naive quarks mu is a chemical potential."""
+    r, twist = (0, 0) if action == "naive" else (1, mu or 0)
     sites = np.arange(u[..., 0, 0, 0].size).reshape(u.shape[:4])
     d = np.zeros((sites.size, 12, sites.size, 12), complex)
-    d[sites.ravel(), :, sites.ravel(), :] = (4 + mass) * np.eye(12)
-    for mu in range(4):
-        links, next_sites = u[..., mu, :, :].reshape(-1, 3, 3), ahead(sites, mu).ravel()
+    d[sites.ravel(), :, sites.ravel(), :] = (4 * r + mass) * np.eye(12) + 1j * twist * np.kron(GAMMA5, np.eye(3))
+    for nu in range(4):
+        links, next_sites = u[..., nu, :, :].reshape(-1, 3, 3), ahead(sites, nu).ravel()
+        forth = np.exp(mu) if action == "naive" and nu == 3 else 1
         for x, (y, link) in enumerate(zip(next_sites, links, strict=True)):
-            d[x, :, y, :] -= np.kron(np.eye(4) - GAMMA[mu], link) / 2
-            d[y, :, x, :] -= np.kron(np.eye(4) + GAMMA[mu], link.conj().T) / 2
+            d[x, :, y, :] -= forth * np.kron(r * np.eye(4) - GAMMA[nu], link) / 2
+            d[y, :, x, :] -= np.kron(r * np.eye(4) + GAMMA[nu], link.conj().T) / 2 / forth
     return d.reshape(12 * sites.size, -1)
 
 
-def solutions(u, mass, sources):
+def solutions(matrix, sources):
     """Of several sources of twelve columns."""
     b = np.stack(sources)
     columns = np.moveaxis(b, 5, 1).reshape(b.shape[0] * 12, -1)
-    x = np.linalg.solve(dirac_matrix(u, mass), columns.T).T
+    x = np.linalg.solve(matrix, columns.T).T
     return np.moveaxis(x.reshape(b.shape[0], 12, *b.shape[1:5], 4, 3), 1, 5)
 
 
 CURRENTS = {"V4": GAMMA[3], "A3": GAMMA[2] @ GAMMA5, "T12": GAMMA[0] @ GAMMA[1], "conserved_V1": 0, "conserved_V4": 3}
 
 
-def test_three_point_functions(measured, solved, links):
+QUARKS = [("wilson", None), ("twisted-mass", 0.3), ("naive", 0.4)]
+
+
+@pytest.mark.parametrize(
+    ("solved", "action"), [(q, q) for q in QUARKS], indirect=["solved"], ids=[q for q, _ in QUARKS]
+)
+def test_three_point_functions(measured, solved, links, action):
     """Of a meson and both quarks in the proton, by solves through the current, not through the sink."""
     quarks, run = solved
+    currents = {name: g for name, g in CURRENTS.items() if action[0] != "naive" or not isinstance(g, int)}
     q, p, time, separation = [0, 1, -1], [1, 0, -1], 1, 2
     common = (
-        f"separation = {separation}\nsink_momentum = {p}\nmomenta = [{q}]\ncurrents = {json.dumps(list(CURRENTS))}\n"
+        f"separation = {separation}\nsink_momentum = {p}\nmomenta = [{q}]\ncurrents = {json.dumps(list(currents))}\n"
     )
     run += '[[correlator]]\nname = "meson"\nkind = "three-point"\nof = "meson"\nquarks = ["u", "s"]\ngamma = "g5,gx"\n'
     run += common
@@ -276,10 +291,35 @@ def test_three_point_functions(measured, solved, links):
     found = results(measured, run)
     lines = {flavour: dirac(matrices(s)) for flavour, s in quarks.items()}
     for line in "ud":
-        sources = [inserted(links, quarks[line], current, q, time) for current in CURRENTS.values()]
-        for name, changed in zip(CURRENTS, map(matrices, solutions(links, MASSES[line], sources)), strict=True):
+        sources = [inserted(links, quarks[line], current, q, time) for current in currents.values()]
+        solved_through = solutions(dirac_matrix(links, MASSES[line], *action), sources)
+        for name, changed in zip(currents, map(matrices, solved_through), strict=True):
             expected = two_point(WAVES["proton/up"], lines, np.array(p), (line, dirac(changed)))[separation]
             assert found[line][name][time] == pytest.approx(expected, rel=1e-7), (line, name)
             if line == "u":
                 expected = meson(changed, matrices(quarks["s"]), GAMMA5, GAMMA[0], np.array(p))[separation]
                 assert found["meson"][name][time] == pytest.approx(expected, rel=1e-7), name
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        'action = "twisted-clover"\nmu = 0.2\ncsw = 1.2',
+        'action = "twisted-mass"\nmu = 0.2\nepsilon = 0',
+        'action = "moebius"\nls = 4\nm5 = 1.4\nb5 = ["1.5:0.4", 1.1, "1.3:-0.2", 1.6]\nc5 = [0.4, "0.2:0.1", 0.5, 0.3]',
+    ],
+    ids=["clover", "doublet", "moebius"],
+)
+def test_scalar_current_is_the_derivative_by_the_mass(measured, action):
+    """sum_t C3(t) = -dC2/dm of the quark that carries it, by a difference."""
+    step, run = 1e-3, BEGIN
+    for name, mass in {"q": 0.3, "more": 0.3 + step, "less": 0.3 - step}.items():
+        run += f'[[quark]]\nname = "{name}"\n{action}\nmass = {mass}\ntol = 1e-13\n'
+        run += f'[[propagator]]\nname = "{name}"\nquark = "{name}"\nsource = "p"\n'
+    for name in ("more", "less"):
+        run += f'[[correlator]]\nname = "{name}"\nkind = "meson"\nquarks = ["{name}", "q"]\ngammas = ["g5,gx"]\n'
+    run += '[[correlator]]\nname = "s"\nkind = "three-point"\nof = "meson"\nquarks = ["q", "q"]\ngamma = "g5,gx"\n'
+    run += 'separation = 2\ncurrents = ["S"]\n'
+    found = results(measured, run)
+    slope = (found["more"]["g5,gx"] - found["less"]["g5,gx"])[2] / (2 * step)
+    assert found["s"]["S"].sum() == pytest.approx(-slope, rel=1e-5)

@@ -86,20 +86,25 @@ def test_what_is_lowered_is_what_was_stated(name):
         assert abs(np.vdot(phi, whole) - np.vdot(machine.dagger(phi), psi)) < 1e-12 * np.linalg.norm(whole) * 20
 
 
-FLIPPED = ("twisted_mass", "twisted_clover", "naive")
-"""For one flavour of twisted mass, and for a chemical potential, mu -> -mu."""
-
-
-@pytest.mark.parametrize("name", [n for n in REFERENCES if ACTIONS[n].spins == 4 and n != "moebius"])
+@pytest.mark.parametrize("name", [n for n, r in EVERY.items() if r.negated is not None and n != "moebius"])
 def test_gamma5_hermiticity(name):
     """<phi, M psi> = <M' phi, psi> with M' = gamma5 M gamma5, R: s -> Ls - 1 - s; of Moebius up to a matrix along s."""
     fields, psi, values = inputs(name)
     phi = spinor_of(EVERY[name], 8)
-    flip = {"mu": -values["mu"]} if "mu" in values and (name in FLIPPED or "twisted" in name) else {}
+    record = EVERY[name]
+    flip = {p.name: np.conj(values[p.name]) * (-1) ** (p.name in record.negated) for p in record.action.parameters}
     five = lambda v: spin(G5, v)[..., ::-1, :, :, :] if psi.shape[4] == SLICES else spin(G5, v)  # noqa: E731
-    left = np.vdot(phi, stated(ACTIONS[name], fields, psi, values))
-    right = np.vdot(five(stated(ACTIONS[name], fields, five(phi), values | flip)), psi)
+    made = with_made(record.action, fields, values)
+    left = np.vdot(phi, stated(record.action, made, psi, values))
+    right = np.vdot(five(stated(record.action, made, five(phi), values | flip)), psi)
     assert abs(left - right) < 1e-10 * abs(left)
+
+
+def test_what_is_not_hermitian_up_to_signs_of_parameters_is_known():
+    assert {n for n, r in EVERY.items() if r.action.has_matrix and r.action.spins == 4 and r.negated is None} == {
+        "yukawa",  # a complex field
+        "flavoured_hop",
+    }
 
 
 @pytest.mark.parametrize("basis", BASES.values(), ids=lambda b: b.short)
