@@ -9,7 +9,7 @@
 namespace quarksmith::runs {
 
 /// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
-std::string gauge_digest(const HostGauge& gauge, Session& session);
+std::string gauge_digest(const HostGauge& gauge, const Session& session);
 nlohmann::ordered_json to_json(const Provenance& all);
 
 /// What correlators need beside columns; the file of a propagator states all of it.

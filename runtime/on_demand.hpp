@@ -36,8 +36,6 @@ void compile_with(Compiler compiler);
 /// Kernels of a library take the place of those that were compiled before.
 /// \throws Error it is not what was built, or of another version.
 void use_kernels(const std::string& file);
-/// Kernels of these operations that were compiled so far are looked for no more: their formulas have changed.
-void forget_kernels(const std::vector<std::string>& operations);
 
 /// The kernels of a library that was compiled for this build.
 /// \throws Error it is not what was built, or of another version.

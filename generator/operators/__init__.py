@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -14,9 +15,11 @@ from ..actions import ACTIONS, SMEARINGS, WRONG_FILES
 from ..alias import called_generator
 from ..errors import SpecError
 from ..language import Action, Formula
+from ..language.formula import digest_of_formula
 from ..language.place import Place, at_their_line
 from ..launch import launched
 from ..lower.record import Lowered, Refused, try_lower
+from ..released import RELEASED
 from ..spec import KernelSpec, Operator
 from .blas import UPDATES
 from .block import BLOCK_KERNELS
@@ -69,9 +72,37 @@ RECORDS, REFUSED = _statements()
 """Records of all statements by name; and the statements that could not be lowered, with the reason."""
 
 
+UNPRINTED: dict[str, str] = {}
+"""Kernels of forces that no kernel can hold, with the reason: their actions are solved for all the same."""
+
+
+def _printed(record: Lowered) -> Lowered | Refused:
+    """The record, or why its M is in no kernel; what its force lacks is noted."""
+    try:
+        with at_their_line(record.action.place):
+            operators = stated_operators([record])
+    except SpecError as error:
+        return Refused(str(error))
+    for operator in operators:
+        try:
+            with at_their_line(record.action.place):
+                _ = operator.signature if isinstance(operator, Expression) else ""
+        except SpecError as error:
+            if not operator.name.startswith(("force_", "back_", "derivative_")):
+                return Refused(str(error))
+            UNPRINTED[operator.name] = f"{error}; without it rows of {record.name} serve solves, not `hmc`"
+    return record
+
+
 def _library() -> dict[str, Operator]:
+    for name, record in list(RECORDS.items()):  # those of the project are tested
+        if record.action.digest != RELEASED.get(name) and isinstance(printed := _printed(record), Refused):
+            REFUSED[name] = printed
+            del RECORDS[name]
     found: dict[str, Operator] = {}
     for operator in (*stated_operators(RECORDS.values()), *_OTHERS):
+        if operator.name in UNPRINTED:
+            continue
         if found.setdefault(operator.name, operator) is not operator:
             raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
     return found
@@ -116,7 +147,7 @@ def _check_names(found: list[Expression]) -> None:
 
 
 def add_expression(formula: Formula) -> Expression:
-    """Makes an expression of a program known; it takes the place of another one of its name that was made known so.
+    """Makes an expression of a program known; if another one has its name, under that name and its digest.
 
     Raises:
         SpecError: it has the name of an operator of the library.
@@ -125,42 +156,47 @@ def add_expression(formula: Formula) -> Expression:
         raise SpecError(
             f"{formula.place}: {formula.name} is the name of an operator of the library; rename the function"
         )
-    made = Expression(formula)
-    OPERATORS[made.name] = made
-    return made
+    definition = formula.definition
+    digest = digest_of_formula(definition)
+    for name in (formula.name, f"{formula.name}_{digest[:8]}"):
+        made = OPERATORS.setdefault(name, Expression(replace(formula, name=name, make=lambda: definition)))
+        if isinstance(made, Expression) and digest_of_formula(made.definition) == digest:
+            return made
+    raise SpecError(f"{formula.place}: {formula.name} is the name of another operator; use another name")
 
 
-def add_action(action: Action) -> list[str]:
-    """Makes an action of a program known; it takes the place of another one of its name that was made known so.
+def add_action(action: Action) -> Action:
+    """Makes an action of a program known; if another statement has its name, under that name and its digest.
 
     Returns:
-        the names of its operators, and of those that it had before.
+        the action as it is known.
 
     Raises:
         SpecError: nothing follows from its statement, or its names are those of others.
     """
-    if action.name in ACTIONS | SMEARINGS:
-        raise SpecError(f"{action.place}: {action.name} is an action of the library; use another name")
+    if action.called in ACTIONS | SMEARINGS:
+        raise SpecError(f"{action.place}: {action.called} is an action of the library; use another name")
+    with at_their_line(action.place):
+        says = action.says
+    unique = replace(action, name=f"{action.called}_{says[:8]}")
+    for known in (action, unique):
+        if known.name in RECORDS and RECORDS[known.name].action.says == says:
+            return RECORDS[known.name].action
+    action = unique if action.name in RECORDS.keys() | OPERATORS.keys() else action
     record = try_lower(action)
+    if isinstance(record, Lowered):
+        record = _printed(record)
     if isinstance(record, Refused):
         raise SpecError(str(record))
     if not (action.has_matrix and action.parameters):
         raise SpecError(f"{action.place}: {action.name} has no dirac or no parameter; give it one, such as a mass")
-    others = {name: r for name, r in RECORDS.items() if name != action.name}
-    known = {o.name for o in stated_operators(others.values())}
-    made = {o.name: o for o in stated_operators([*others.values(), record]) if o.name not in known}
-    before = _OF_ACTIONS.get(action.name, [])
-    for name in made.keys() & OPERATORS.keys() - set(before):
+    known_names = {o.name for o in stated_operators(RECORDS.values())}
+    made = {o.name: o for o in stated_operators([*RECORDS.values(), record]) if o.name not in {*known_names, *UNPRINTED}}
+    for name in made.keys() & OPERATORS.keys():
         raise SpecError(f"{action.place}: {name} of {action.name} is the name of another operator; use another name")
-    for name in before:
-        del OPERATORS[name]
-    RECORDS[action.name], _OF_ACTIONS[action.name] = record, list(made)
+    RECORDS[action.name] = record
     OPERATORS.update(made)
-    return list(dict.fromkeys([*made, *before]))
-
-
-_OF_ACTIONS: dict[str, list[str]] = {}
-"""Operators of actions that were added, by the name of the action."""
+    return action
 
 
 def find_operator(name: str) -> Operator:
@@ -169,8 +205,8 @@ def find_operator(name: str) -> Operator:
     Raises:
         SpecError: there is none.
     """
-    if name not in OPERATORS and name in REFUSED:
-        raise SpecError(f"operator '{name}': {REFUSED[name]}")
+    if name not in OPERATORS and (why := UNPRINTED.get(name, REFUSED.get(name))):
+        raise SpecError(f"operator '{name}': {why}")
     if name not in OPERATORS:
         raise SpecError(f"operator '{name}' is unknown; use one of {', '.join(sorted(OPERATORS))}")
     return OPERATORS[name]

@@ -23,7 +23,7 @@ from ..language.graph import NAMES, Node
 from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
-from ..lower.reach import reach_of, read_apart
+from ..lower.reach import reach_of, read_apart, sums_first
 from ..lower.size import are_inlined, many_spinors
 from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
@@ -42,11 +42,13 @@ class Expression(Operator):
         stated: what was written, and its name.
         schedule: the order of its statements.
         flavours: spinors of a site that belong together: consecutive right-hand sides.
+        in_place: inputs by outputs that callers take from the same field; they share its place if there are too few.
     """
 
     stated: Formula
     schedule: Schedule = Schedule()
     flavours: int = 1
+    in_place: tuple[tuple[str, str], ...] = ()
 
     family = "expression"
     parities = 2
@@ -99,6 +101,8 @@ class Expression(Operator):
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
+        fields = sum(kind not in VALUES for kind in self.kinds.values())
+        shares = {o: i for o, i in self.in_place if fields > len(free) and i not in self.apart}
         if self.sums:
             free.remove("out")  # where the kernel writes what each site adds to the sums
         before = {n: [k for _, k in self.definition.inputs[:i]] for i, (n, _) in enumerate(self.definition.inputs)}
@@ -117,10 +121,13 @@ class Expression(Operator):
                 found[name] = pool.pop(0)
                 halves = [h for h in halves if h != found[name] and h.partition(".")[0] != found[name]]
                 continue
+            if shared := shares.get(name):
+                found[name] = found[shared]
+                continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
                 most = len(FIELD_POOL) - bool(self.sums)
-                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields; split it")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
         return {name: found[name] for name in self.kinds}
@@ -129,9 +136,17 @@ class Expression(Operator):
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
-        results, outputs, sums = self.definition.results, self.definition.outputs, self.definition.sums
-        added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, sums, strict=True))
-        last = (("", added),) if sums else ()
+        sums = zip(self._first_sums, self.definition.sums, strict=True)
+        added = tuple(("", n, lowering.lower(s)) for n, s in sums)
+        written = self._written(lowering)
+        if not added:
+            return written
+        # A field that is read may be one that is written.
+        return (("", added), *written) if sums_first([r for _, r in written], added) else (*written, ("", added))
+
+    def _written(self, lowering: Lowering) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
+        """The blocks that write fields."""
+        results, outputs = self.definition.results, self.definition.outputs
         blocks: list[tuple[str, tuple[tuple[str, int, Value], ...]]] = []
         for (o, kind), r in zip(outputs, results, strict=True):
             if kind in PROPAGATORS:
@@ -146,11 +161,11 @@ class Expression(Operator):
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if isinstance(r, dict)]
         if self.schedule.together:
-            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())), *last)
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):
             of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
             blocks.append((f"direction {NAMES[mu]}", tuple(of)))
-        return (*blocks, *last)
+        return tuple(blocks)
 
     @cached_property
     def apart(self) -> frozenset[str]:
