@@ -16,6 +16,7 @@
 #include "runs/stops.hpp"
 #include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
+#include "runtime/on_demand.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -78,6 +79,18 @@ void refuse_empty_values(int argc, const char* const* argv) {
   }
 }
 
+/// The words with the name of an action in place of the file that states it, whose parameters are options from here on.
+std::vector<std::string> with_actions(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--action";
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::size_t n = 1; n < words.size(); ++n) {
+    if (words[n - 1] == option) words[n] = stated_action(words[n]);
+    if (words[n].starts_with(std::string(option) + "="))
+      words[n] = fmt::format("{}={}", option, stated_action(words[n].substr(option.size() + 1)));
+  }
+  return words;
+}
+
 int run(std::deque<Offered>& all) {
   for (Offered& offered : all)
     if (offered.app->parsed()) {
@@ -102,6 +115,7 @@ int run_command_line(int argc, char** argv) {
   int status = 0;
   try {
     join_ranks(argc, argv);
+    std::vector<std::string> words = with_actions(argc, argv);
     offer(all, app, argc, argv);
     add_completion(app, status);
     add_manual(app, status);
@@ -110,7 +124,9 @@ int run_command_line(int argc, char** argv) {
     catch_signals();
     set_required(all, false);
     const ClassicLocale points;  // CLI11 reads numbers by the locale
-    app.parse(argc, argv);
+    std::vector<const char*> named;
+    for (const std::string& word : words) named.push_back(word.c_str());
+    app.parse(argc, named.data());
     status = run(all);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw Error(std::string("standard output cannot be written: ") + std::strerror(errno));

@@ -15,6 +15,7 @@ from .errors import SpecError
 
 try:
     from .algebra.gamma import find_basis
+    from .emit.actions_module import compile_action
     from .emit.asked import compile_asked, why_untested
     from .emit.build import Build, read_build
     from .emit.export import export_kernel, find_exported
@@ -31,7 +32,7 @@ try:
     from .emit.write import write_files, write_if_changed
     from .explain import explain_kernel, explain_profile, explain_record
     from .folders import ROOT
-    from .operators import RECORDS, REFUSED, UNPRINTED, add_expressions
+    from .operators import RECORDS, REFUSED, UNPRINTED, action_of_file, add_action, add_expressions
     from .profile import Profile, load_profile, one_of_row
     from .schema import actions_table, shown_in
     from .spec import KernelSpec
@@ -91,6 +92,9 @@ def _parser() -> Parser:
     )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.", "full")
     _add_kernel_options(kernel)
+    action = command("action", _action, "Compile the statement of an action in a file: what `--action FILE` does.")
+    action.add_argument("file", help="Python file with a class or function marked @action (docs/howto-action.md)")
+    action.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
     text = "Write one kernel, a reference and a timing loop as one self-contained file."
@@ -259,6 +263,15 @@ def _kernel(options: argparse.Namespace) -> int:
             return _tested_kernel(specs[0], build)
         for module in compile_asked(specs, build):
             print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
+
+
+def _action(options: argparse.Namespace) -> int:
+    """Prints what runtime/on_demand.cpp reads."""
+    build = read_build(options.build)
+    action = add_action(action_of_file(options.file), with_digest=True)
+    with exclusive(build):
+        print(f"action {action.called} {compile_action(action.name, action.called, build)}")
     return 0
 
 

@@ -13,7 +13,7 @@ from .algebra.su3 import STORAGES, numbers_of
 from .errors import SpecError
 from .include import SETS, WORKING_BASIS, included, operators_of
 from .launch import launched
-from .operators import RECORDS, REFUSED, add_expressions, find_operator
+from .operators import RECORDS, REFUSED, action_of_file, add_action, add_expressions, find_operator
 from .spec import KernelSpec
 
 DIRAC = 4
@@ -130,17 +130,21 @@ def _read(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 
 def all_of_row(text: str) -> list[KernelSpec]:
-    """The records that a `[[kernel]]` names. Of a program that asks: axes that an operator lacks are left out.
+    """The records that a `[[kernel]]` names, of `actions` of files too.
+
+    Of a program that asks: axes that an operator lacks are left out.
 
     Raises:
         SpecError: the text is no such row.
     """
     try:
-        rows = tomllib.loads(text).get("kernel", [])
+        given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"row {text!r}: {error}") from error
+    for file in given.get("actions", []):
+        add_action(action_of_file(file), with_digest=True)
     found = []
-    for row in rows:
+    for row in given.get("kernel", []):
         if "operator" not in row:
             found += expand_row(row, FOLDER)
             continue

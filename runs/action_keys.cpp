@@ -7,6 +7,7 @@
 #include "runs/contraction.hpp"
 #include "runs/earlier.hpp"
 #include "runtime/error.hpp"
+#include "runtime/on_demand.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
 
@@ -84,6 +85,7 @@ int line_of(const TableReader& table, const ActionKeys& keys, const std::string&
 Action read_action(TableReader& table, const KeyRules& rules, const std::string& name, const ActionKeys& keys,
                    const Lattice& lattice, const std::filesystem::path& folder, const Session& session) {
   try {
+    const std::string called = stated_action(name.find(".py") == name.npos ? name : (folder / name).string());
     ActionReader::Texts texts;
     std::vector<std::string> known = rules.own;
     for (const ActionInfo& a : actions()) {
@@ -99,7 +101,7 @@ Action read_action(TableReader& table, const KeyRules& rules, const std::string&
       }
       texts.emplace(key, key_text(table, key, *value));
     }
-    const ActionInfo& info = ActionReader::meant(name, texts);
+    const ActionInfo& info = ActionReader::meant(called, texts);
     if (keys.has_slices && info.chain.empty())
       table.fail(fmt::format("ls belongs to actions with a fifth dimension, not to {}; leave it out", name));
     const ActionReader reader(info, texts, info.chain.empty() ? 1 : keys.slices, {"", '_', rules.user});

@@ -25,7 +25,12 @@ struct OnDemand {
 /// or its sources are gone, or QUARKSMITH_ON_DEMAND is `off`. \param instruction_set the one of the CPU's for which
 /// they are compiled (all devices of the build get them). \throws UsageError QUARKSMITH_ON_DEMAND is neither on nor
 /// off; Error a signal ended it.
-OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set);
+OnDemand compile_on_demand(std::vector<std::string> rows, std::string_view instruction_set);
+
+/// The name of an action: as given, or that of the one that a Python file states (`FILE.py`, `FILE.py:NAME`), which is
+/// compiled, added to those of the build, and known to what compiles kernels from here on.
+/// \throws UsageError the file states none, what it states is wrong, or nothing can be compiled here.
+std::string stated_action(const std::string& text);
 
 /// The same by other means, if they are there: without an answer kernels are compiled as above.
 using Compiler =

@@ -119,18 +119,40 @@ def add_expressions(file: Path) -> list[Expression]:
     Raises:
         SpecError: the file cannot be run, holds none, or one has the name of an operator of the library.
     """
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise SpecError(f"{file} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    with called_generator(), at_their_line(Place(str(spec.origin), 1)):
-        spec.loader.exec_module(module)
+    module = _executed(file)
     found = [e for e in _expressions(module) if getattr(OPERATORS.get(e.name), "stated", None) is not e.stated]
     if not found:
         raise SpecError(f"{file} holds no expression; write @expression above a function (docs/expressions.md)")
     _check_names(found)
     OPERATORS.update({e.name: e for e in found})
     return found
+
+
+def _executed(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise SpecError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    with called_generator(), at_their_line(Place(str(spec.origin), 1)):
+        spec.loader.exec_module(module)
+    return module
+
+
+def action_of_file(file: str) -> Action:
+    """The action that a file states; `FILE:NAME` is one of several.
+
+    Raises:
+        SpecError: the file cannot be run, or states no action, or several and none is named.
+    """
+    path, _, name = file.partition(".py:")
+    module = _executed(Path(path + ".py" if name else path))
+    stated = [vars(v).get("action") for v in vars(module).values() if isinstance(v, type)]
+    found = {a.name: a for a in stated if isinstance(a, Action) and a.statement.__module__ == module.__name__}
+    wanted = name.replace("-", "_") or next(iter(found), "")
+    if wanted not in found or (len(found) > 1 and not name):
+        there = f"it states {', '.join(found)}; give FILE:NAME" if found else "write @action above a class or function"
+        raise SpecError(f"{file} is no file of one action; {there} (docs/howto-action.md)")
+    return found[wanted]
 
 
 def _check_names(found: list[Expression]) -> None:
@@ -165,8 +187,12 @@ def add_expression(formula: Formula) -> Expression:
     raise SpecError(f"{formula.place}: {formula.name} is the name of another operator; use another name")
 
 
-def add_action(action: Action) -> Action:
+def add_action(action: Action, *, with_digest: bool = False) -> Action:
     """Makes an action of a program known; if another statement has its name, under that name and its digest.
+
+    Args:
+        action: as it is stated.
+        with_digest: in any case, so that other processes know its kernels by the same names.
 
     Returns:
         the action as it is known.
@@ -179,10 +205,10 @@ def add_action(action: Action) -> Action:
     with at_their_line(action.place):
         says = action.says
     unique = replace(action, name=f"{action.called}_{says[:8]}")
-    for known in (action, unique):
+    for known in (unique,) if with_digest else (action, unique):
         if known.name in RECORDS and RECORDS[known.name].action.says == says:
             return RECORDS[known.name].action
-    action = unique if action.name in RECORDS.keys() | OPERATORS.keys() else action
+    action = unique if with_digest or action.name in RECORDS.keys() | OPERATORS.keys() else action
     record = try_lower(action)
     if isinstance(record, Lowered):
         record = _printed(record)

@@ -312,6 +312,14 @@ class CellAction:
         return f"{self.name}({options}): {self._action.text}\n{self.formula}"
 
 
+def action_of_file(file: str) -> CellAction:
+    """The action that a file states, `mine.py` or `mine.py:name`."""
+    from .generator.operators import action_of_file as stated
+
+    with wrong_use():
+        return CellAction(stated(file).statement)
+
+
 def expression(function: Callable[..., Any] | str = "") -> Any:
     """Decorator: a function over lattice fields as a kernel; `@expression` or `@expression("name")`.
 
