@@ -29,8 +29,8 @@ class Profile:
         name: stem of its file.
         path: the file.
         kernels: expanded records, sorted by name, without repetition.
-        budget: what is meant to suffice: `kernels`, `lines` of generated text, `seconds` of build time on two cores. Tests
-            hold the profiles of the project to theirs; what a user adds to one is not counted.
+        budget: `kernels`, `lines` of generated text, `seconds` of build time on two cores that are meant to suffice.
+            Tests hold the profiles of the project to theirs; what a user adds to one is not counted.
         added: by set of `include` the kernels that its rows alone do not ask for.
     """
 

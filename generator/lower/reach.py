@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .values import AT_HOME, Value, topological
+from ..language.graph import topological
+from .values import AT_HOME, Value
 
 
 def reach_of(roots: Iterable[Value]) -> dict[str, str]:

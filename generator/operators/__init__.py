@@ -217,7 +217,9 @@ def add_action(action: Action, *, with_digest: bool = False) -> Action:
     if not (action.has_matrix and action.parameters):
         raise SpecError(f"{action.place}: {action.name} has no dirac or no parameter; give it one, such as a mass")
     known_names = {o.name for o in stated_operators(RECORDS.values())}
-    made = {o.name: o for o in stated_operators([*RECORDS.values(), record]) if o.name not in {*known_names, *UNPRINTED}}
+    made = {
+        o.name: o for o in stated_operators([*RECORDS.values(), record]) if o.name not in {*known_names, *UNPRINTED}
+    }
     for name in made.keys() & OPERATORS.keys():
         raise SpecError(f"{action.place}: {name} of {action.name} is the name of another operator; use another name")
     RECORDS[action.name] = record

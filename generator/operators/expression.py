@@ -19,13 +19,13 @@ from ..cpp.text import VIEWS, Statements
 from ..errors import ExpressionError, SpecError
 from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
-from ..language.graph import NAMES, Node
+from ..language.graph import NAMES, Node, topological
 from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
 from ..lower.reach import reach_of, read_apart, sums_first
 from ..lower.size import are_inlined, many_spinors
-from ..lower.values import Lowering, Value, flops, topological
+from ..lower.values import Lowering, Value, flops
 from ..spec import KernelSpec, Operator
 from .schedule import Schedule
 

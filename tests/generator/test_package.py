@@ -106,7 +106,11 @@ def test_formulas_are_known_by_what_they_say():
         assert first.digest == others[1].digest != others[0].digest, "a range is no formula"
         assert OPERATORS["added"] is kernels and all(o.name in OPERATORS for o in others)
         row = action_row(RECORDS[others[0].name], "added").members
-        assert (row["name"], row["matrix"], row["digest"]) == ('"added"', f'"{others[0].name}"', f'"{others[0].digest}"')
+        assert (row["name"], row["matrix"], row["digest"]) == (
+            '"added"',
+            f'"{others[0].name}"',
+            f'"{others[0].digest}"',
+        )
 
     with patch.dict(OPERATORS):
         made = [add_expression(named(multiple(k), "scaled_by_a_number")) for k in (2.0, 5.0, 2.0)]

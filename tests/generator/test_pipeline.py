@@ -226,7 +226,9 @@ def test_profiles_of_the_project_keep_their_budget_with_all_tuned_variants(name)
 
 
 def test_what_a_user_adds_hits_no_budget(tmp_path, capsys):
-    (tmp_path / "my.toml").write_text('include = []\n[budget]\nkernels = 0\n[[kernel]]\noperator = "axpby"\nprecision = ["double"]\n')
+    (tmp_path / "my.toml").write_text(
+        'include = []\n[budget]\nkernels = 0\n[[kernel]]\noperator = "axpby"\nprecision = ["double"]\n'
+    )
     assert main(["generate", "--profile", str(tmp_path / "my.toml"), "--out", str(tmp_path / "out")]) == 0
     assert "profile my: 1 kernels" in capsys.readouterr().out
 
