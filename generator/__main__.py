@@ -267,7 +267,6 @@ def _kernel(options: argparse.Namespace) -> int:
 
 
 def _action(options: argparse.Namespace) -> int:
-    """Prints what runtime/on_demand.cpp reads."""
     build = read_build(options.build)
     action = add_action(action_of_file(options.file), with_digest=True)
     with exclusive(build):

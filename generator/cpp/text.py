@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..algebra.gamma import Basis
-from ..language.graph import NAMES, topological
+from ..language.graph import NAMES
 from ..language.printed import literal
 from ..language.symbols import PROPAGATORS, SPINORS
 from ..lower.propagators import Partner, Spin
 from ..lower.size import first_sum, is_cheap
-from ..lower.values import AT_HOME, Displacement, Value, is_imaginary, uses
+from ..lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
 from .expressions import colours_argument, combination
 from .names import cpp_direction, cpp_name
 from .pieces import is_chain, operand, suffix, walked

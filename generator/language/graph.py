@@ -9,9 +9,9 @@ import cmath
 import contextlib
 import numbers
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import ExpressionError
 from .place import Place, here
@@ -148,12 +148,6 @@ class Node:
     data: Any = None
     algebra: bool = False
     place: Place = Place("", 0)
-
-    def over(self, visit: Callable[[Node], Node], data: Any = None) -> Node:
-        """The same operation, perhaps with other data, on what its arguments become; itself if nothing changes."""
-        args, data = tuple(map(visit, self.args)), self.data if data is None else data
-        same = data is self.data and all(a is b for a, b in zip(args, self.args, strict=True))
-        return self if same else Node(self.op, self.kind, args, data, self.algebra, self.place)
 
     def __add__(self, other: object) -> Node:
         return _sum("add", self, other)
@@ -353,49 +347,14 @@ def merged(node: Node) -> Node:
 def all_merged(nodes: Sequence[Node]) -> list[Node]:
     """Several graphs with equal parts made one in all of them."""
     known: dict[Any, Node] = {}
-
-    def step(n: Node, visit: Callable[[Node], Node]) -> Node:
-        one = n.over(visit)
-        return known.setdefault((n.op, n.kind, n.data, n.algebra, tuple(map(id, one.args))), one)
-
-    return rewritten(nodes, step)
-
-
-def rewritten(
-    roots: Iterable[Node],
-    step: Callable[[Node, Callable[[Node], Node]], Node],
-    known: Mapping[int, Node] | None = None,
-) -> list[Node]:
-    """Graphs made anew: each node, once, is what `step` makes of it, given what makes others.
-
-    Args:
-        roots: the graphs.
-        step: `Node.over` changes nothing by itself.
-        known: nodes, by id, for which others stand.
-    """
-    done = dict(known or {})
+    done: dict[int, Node] = {}
 
     def visit(n: Node) -> Node:
         if id(n) not in done:
-            done[id(n)] = step(n, visit)
+            args = tuple(visit(a) for a in n.args)
+            key = (n.op, n.kind, n.data, n.algebra, tuple(map(id, args)))
+            same = all(a is b for a, b in zip(args, n.args, strict=True))
+            done[id(n)] = known.setdefault(key, n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place))
         return done[id(n)]
 
-    return [visit(root) for root in roots]
-
-
-Part = TypeVar("Part", bound=Any)
-
-
-def topological(roots: Iterable[Part]) -> list[Part]:
-    """All parts of graphs, each after its arguments, in the order in which an evaluation meets them."""
-    order: dict[int, Part] = {}
-
-    def visit(n: Part) -> None:
-        if id(n) not in order:
-            for a in n.args:
-                visit(a)
-            order[id(n)] = n
-
-    for root in roots:
-        visit(root)
-    return list(order.values())
+    return [visit(node) for node in nodes]

@@ -7,9 +7,10 @@ receives the sum of what those above it pass on, conjugated: for c S L psi(x + d
 from __future__ import annotations
 
 from ..errors import ExpressionError
-from ..language.graph import Node, Step, make, topological
+from ..language.graph import Node, Step, make
 from ..language.symbols import shift
 from .constants import conjugate
+from .derivative import parts
 
 
 def check_linear(matrix: Node, fermion: str) -> None:
@@ -24,7 +25,7 @@ def check_linear(matrix: Node, fermion: str) -> None:
                 f"{part.place}: {part} stands where {fermion} should: every term is a multiple of that"
             )
         for a in part.args:
-            if a.kind != "spinor" and any(n.op == "load" and n.data == fermion for n in topological([a])):
+            if a.kind != "spinor" and any(n.op == "load" and n.data == fermion for n in parts([a])):
                 raise ExpressionError(f"{part.place}: {part} is not linear in {fermion}, or has it within dot(...)")
 
 

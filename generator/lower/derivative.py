@@ -10,23 +10,11 @@ so that the derivative G of a link is its cotangent: dS = sum_x,mu Re tr(dU_mu(x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import ExpressionError
-from ..language.graph import (
-    LINEAR,
-    NUMBERS,
-    Direction,
-    Node,
-    Step,
-    all_merged,
-    constant,
-    is_uniform,
-    make,
-    rewritten,
-    topological,
-)
+from ..language.graph import LINEAR, NUMBERS, Direction, Node, Step, constant, is_uniform, make, merged
 from ..language.symbols import adj, dot, identity, outer, re, shift, ta, trace
 from .constants import conjugate
 
@@ -70,7 +58,7 @@ def derivative(functional: Node, field: str) -> dict[Direction, Node]:
 
 def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direction, Node]:
     """The chain rule: derivatives by the links of matrices (numbers, spinors) whose cotangents are given."""
-    roots = all_merged([_spelled_out(n) for n, _ in outputs])
+    roots = merged_together([_spelled_out(n) for n, _ in outputs])
     depends = _dependence(roots, field)
     received: dict[int, list[Weighted]] = {}
     for root, (_, cotangent) in zip(roots, outputs, strict=True):
@@ -90,13 +78,49 @@ def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direct
                 again = Weighted(whole.factor * w.factor, whole.numbers + w.numbers, w.node)
                 received.setdefault(id(below), []).append(again)
     names = sorted(result, key=lambda mu: mu.index)
-    values = all_merged([_collapsed(result[mu]).value for mu in names])
+    values = merged_together([_collapsed(result[mu]).value for mu in names])
     return dict(zip(names, values, strict=True))
+
+
+def substituted(roots: Sequence[Node], replace: Mapping[int, Node]) -> list[Node]:
+    """Graphs in which parts, by id, stand for others."""
+    done = dict(replace)
+
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            args = tuple(visit(a) for a in n.args)
+            same = all(a is b for a, b in zip(args, n.args, strict=True))
+            done[id(n)] = n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place)
+        return done[id(n)]
+
+    return [visit(r) for r in roots]
+
+
+def merged_together(roots: Sequence[Node]) -> list[Node]:
+    """The graphs with equal sub-graphs merged across all of them."""
+    if not roots:
+        return []
+    return list(merged(Node("all", "all", tuple(roots))).args)
+
+
+def parts(roots: Iterable[Node]) -> list[Node]:
+    """All nodes of some graphs, each after those it is made of."""
+    order: dict[int, Node] = {}
+
+    def visit(n: Node) -> None:
+        if id(n) not in order:
+            for a in n.args:
+                visit(a)
+            order[id(n)] = n
+
+    for root in roots:
+        visit(root)
+    return list(order.values())
 
 
 def _dependence(roots: Sequence[Node], field: str) -> dict[int, bool]:
     depends: dict[int, bool] = {}
-    for n in topological(roots):
+    for n in parts(roots):
         read = n.op == "load" and isinstance(n.data, tuple) and n.data[0] == field
         depends[id(n)] = read or any(depends[id(a)] for a in n.args)
     return depends
@@ -104,18 +128,23 @@ def _dependence(roots: Sequence[Node], field: str) -> dict[int, bool]:
 
 def _from_the_top(roots: Sequence[Node], depends: Mapping[int, bool]) -> list[Node]:
     """All parts that depend on the field, each before those that it is made of."""
-    return [n for n in reversed(topological(roots)) if depends[id(n)]]
+    return [n for n in reversed(parts(roots)) if depends[id(n)]]
 
 
 def _spelled_out(node: Node) -> Node:
     """The same with sums of products of matrices in spin and colour applied term by term: each part has one kind."""
+    done: dict[int, Node] = {}
 
-    def step(n: Node, visit: Callable[[Node], Node]) -> Node:
-        spelled = n.over(visit)
-        by_matrix = n.op == "mul" and n.args[1].kind == "spinor" and n.args[0].kind in LINEAR
-        return applied(*spelled.args) if by_matrix else spelled
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            args = tuple(visit(a) for a in n.args)
+            if n.op == "mul" and args[1].kind == "spinor" and args[0].kind in LINEAR:
+                done[id(n)] = applied(args[0], args[1])
+            else:
+                done[id(n)] = Node(n.op, n.kind, args, n.data, n.algebra, n.place)
+        return done[id(n)]
 
-    return rewritten([node], step)[0]
+    return visit(node)
 
 
 def applied(matrix: Node, psi: Node) -> Node:

@@ -6,7 +6,7 @@ that no site computes what its neighbours have computed already, forwards or bac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import ExpressionError
 from ..language.action import Action
-from ..language.graph import Node, is_uniform, make, merged, rewritten, topological
+from ..language.graph import Node, is_uniform, make, merged
+from .derivative import parts
 from .numeric import (
     COLOURS,
     EXTENT,
@@ -88,7 +89,7 @@ class Values:
 
     def of(self, node: Node) -> Array:
         """The value of a graph."""
-        for n in topological([node]):
+        for n in parts([node]):
             if n.op == "load" and isinstance(n.data, tuple) and n.data[0] in self._graphs.made:
                 field = self._fields.setdefault(n.data[0], np.zeros((*EXTENT, 4, COLOURS, COLOURS), complex))
                 field[:, :, :, :, n.data[1]] = self.matrix(*n.data)
@@ -116,12 +117,19 @@ def renamed(node: Node, names: dict[str, str]) -> Node:
     """A graph with other names of fields."""
     if not names:
         return node
+    done: dict[int, Node] = {}
 
-    def step(n: Node, visit: Callable[[Node], Node]) -> Node:
-        of_field = n.op == "load" and isinstance(n.data, tuple) and n.data[0] in names
-        return n.over(visit, (names[n.data[0]], n.data[1]) if of_field else None)
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            args = tuple(map(visit, n.args))
+            data = n.data
+            if n.op == "load" and isinstance(data, tuple):
+                data = (names.get(data[0], data[0]), data[1])
+            same = data is n.data and all(a is b for a, b in zip(args, n.args, strict=True))
+            done[id(n)] = n if same else Node(n.op, n.kind, args, data, n.algebra, n.place)
+        return done[id(n)]
 
-    return rewritten([node], step)[0]
+    return visit(node)
 
 
 def has_shift(node: Node) -> bool:
@@ -164,14 +172,15 @@ class _Builder:
             if index not in self.fields.get(name, {}):
                 self.define(name, index, node.args[0])
             return make("load", "matrix", (), (name, index), algebra=node.algebra)
+        args = tuple(self.visit(a, owner, mu) for a in node.args)
         if node.op in NONLINEAR and node.kind == "matrix":
-            argument = self.visit(node.args[0], owner, mu)
-            if not owner and has_shift(argument):
+            if not owner and has_shift(args[0]):
                 raise ExpressionError(
                     f"{node.place}: {node.op}(...) of paths in dirac; keep its result: stored({{mu: ...}}), or links"
                 )
-            return node.over(lambda _: self._cut(argument, owner, mu))
-        return node.over(lambda a: self.visit(a, owner, mu))
+            args = (self._cut(args[0], owner, mu),)
+        same = all(a is b for a, b in zip(args, node.args, strict=True))
+        return node if same else Node(node.op, node.kind, args, node.data, node.algebra, node.place)
 
     def _cut(self, node: Node, owner: str, mu: int) -> Node:
         """An argument with its sums of paths in a field."""
@@ -183,7 +192,8 @@ class _Builder:
             return self._kept(node, owner, mu)
         if node.op == "mul" and all(matrices) and all(below):
             return self._kept(node, owner, mu)
-        return node.over(lambda a: self._cut(a, owner, mu))
+        args = tuple(self._cut(a, owner, mu) if b else a for a, b in zip(node.args, below, strict=True))
+        return Node(node.op, node.kind, args, node.data, node.algebra, node.place)
 
     def _kept(self, node: Node, owner: str, mu: int) -> Node:
         number = self._cuts[owner, mu] = self._cuts.get((owner, mu), 0) + 1

@@ -7,12 +7,13 @@ its result on to the matrices that it is made of (solvers/links/).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged, rewritten, topological
+from ..language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged
+from .derivative import parts
 from .made import Graphs, Slots
 
 Numbers = tuple[Node, ...]
@@ -157,7 +158,7 @@ class _Planner:
         return len(self.groups(name, mu)) == 1 and not self.groups(name, mu)[0].weight
 
     def _need(self, group: _Group) -> None:
-        for node in topological([group.node]):
+        for node in parts([group.node]):
             if node.op == "load" and isinstance(node.data, tuple) and node.data[0] in self.graphs.made:
                 self.emit(*node.data)
 
@@ -231,7 +232,7 @@ def terms(node: Node, sign: int = 1) -> Iterator[tuple[int, Numbers, Node]]:
 
 def _along(node: Node) -> frozenset[int]:
     found = set()
-    for n in topological([node]):
+    for n in parts([node]):
         if n.op == "load" and isinstance(n.data, tuple):
             found.add(n.data[1])
         if n.op == "shift":
@@ -240,13 +241,14 @@ def _along(node: Node) -> frozenset[int]:
 
 
 def _fields(node: Node) -> frozenset[object]:
-    return frozenset(n.data for n in topological([node]) if n.op == "load")
+    return frozenset(n.data for n in parts([node]) if n.op == "load")
 
 
 def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _Group:
     directions = [mu]
     operands: dict[Any, str] = {}
     numbers: dict[str, Node] = {}
+    done: dict[int, Node] = {}
 
     def along(index: int) -> int:
         if index >= 4:
@@ -255,7 +257,12 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
             directions.append(index)
         return 4 + directions.index(index)
 
-    def step(n: Node, visit: Callable[[Node], Node]) -> Node:
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            done[id(n)] = rewritten(n)
+        return done[id(n)]
+
+    def rewritten(n: Node) -> Node:
         if is_uniform(n) and (n.op != "constant" or _is_weight(n)):
             name = next((k for k, v in numbers.items() if str(v) == str(n)), f"n{len(numbers) + 1}")
             numbers[name] = n
@@ -264,12 +271,16 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
             name = operands.setdefault(n.data, OPERANDS[len(operands)])
             slot = (name, along(n.data[1])) if isinstance(n.data, tuple) else name
             return make("load", n.kind, (), slot, algebra=n.algebra)
-        args = n.over(visit)  # before its own displacement: directions have names in the order in which they occur
-        if n.op != "shift":
-            return args
-        return args.over(lambda a: a, _turned(n.data, lambda mu, steps: along(mu) if steps else mu))
+        data: Any = n.data
+        args = tuple(map(visit, n.args))
+        if n.op == "shift":
+            vector = [0] * len(data.vector)
+            for index, steps in enumerate(data.vector):
+                vector[along(index) if steps else index] += steps
+            data = Step(tuple(vector))
+        return Node(n.op, n.kind, args, data, n.algebra, n.place)
 
-    canonical = merged(*rewritten([node], step))
+    canonical = merged(visit(node))
     names = [data[0] if isinstance(data, tuple) else data for data in operands]
     core = Core(
         canonical,
@@ -301,21 +312,12 @@ CALLED = tuple(Direction(n) for n in range(4, FIFTH))
 def renamed(node: Node, names: Mapping[Direction, Direction]) -> Node:
     """A graph of links with other directions in place of some."""
     numbers = {before.index: after.index for before, after in names.items()}
-
-    def step(n: Node, visit: Callable[[Node], Node]) -> Node:
-        data = None
-        if n.op == "load" and isinstance(n.data, tuple):
-            data = (n.data[0], numbers.get(n.data[1], n.data[1]))
-        if n.op == "shift":
-            data = _turned(n.data, lambda mu, _: numbers.get(mu, mu))
-        return n.over(visit, data)
-
-    return rewritten([node], step)[0]
-
-
-def _turned(step: Step, to: Callable[[int, int], int]) -> Step:
-    """A displacement along other directions: what stands for each, and for its number of sites."""
-    vector = [0] * len(step.vector)
-    for mu, sites in enumerate(step.vector):
-        vector[to(mu, sites)] += sites
-    return Step(tuple(vector))
+    data = node.data
+    if node.op == "load" and isinstance(data, tuple):
+        data = (data[0], numbers.get(data[1], data[1]))
+    if node.op == "shift":
+        vector = [0] * len(data.vector)
+        for mu, n in enumerate(data.vector):
+            vector[numbers.get(mu, mu)] += n
+        data = Step(tuple(vector))
+    return Node(node.op, node.kind, tuple(renamed(a, names) for a in node.args), data, node.algebra, node.place)

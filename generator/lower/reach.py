@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..language.graph import topological
-from .values import AT_HOME, Value
+from .values import AT_HOME, Value, topological
 
 
 def reach_of(roots: Iterable[Value]) -> dict[str, str]:

@@ -6,7 +6,7 @@ dimension) or a general body: M and M^+ on all sites as they stand. Which of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from ..errors import ExpressionError, ShapeError, SpecError
 from ..language.action import Action
-from ..language.graph import Node, is_uniform, make, rewritten, topological
+from ..language.graph import Node, is_uniform, make
 from ..language.place import at_their_line
 from .adjoint import check_linear
+from .derivative import parts, substituted
 from .fifth import FifthForm
 from .made import Graphs, Slots, graphs_of, has_shift
 from .numeric import COLOURS, TOLERANCE, dagger, random_field
@@ -71,7 +72,7 @@ class Lowered:
             return self.site.flavours
         if self.matrix is None:
             return 1
-        return 2 if any(n.kind == "flavour" for n in topological([self.matrix])) else 1
+        return 2 if any(n.kind == "flavour" for n in parts([self.matrix])) else 1
 
     @property
     def fields(self) -> dict[str, str]:
@@ -161,7 +162,7 @@ class Lowered:
 
 def fields_of(nodes: Iterable[Node]) -> list[str]:
     """Names of the fields that graphs read."""
-    loads = (n.data for n in topological(nodes) if n.op == "load")
+    loads = (n.data for n in parts(nodes) if n.op == "load")
     return list(dict.fromkeys(data[0] if isinstance(data, tuple) else data for data in loads))
 
 
@@ -184,7 +185,7 @@ def _lowered(action: Action, graphs: Graphs) -> Lowered:
     try:
         return _of_hops(action, graphs, form)
     except ShapeError as error:
-        if any(n.op == "shift" and len(n.args) > 1 for n in topological([graphs.matrix])):
+        if any(n.op == "shift" and len(n.args) > 1 for n in parts([graphs.matrix])):
             raise ExpressionError(f"{error}; beside a fifth dimension there are hops, and numbers at a site") from error
         return _general(action, graphs, graphs.matrix, str(error))
 
@@ -250,9 +251,7 @@ def _placed(blocks: Iterable[Block], graphs: Graphs, made: dict[str, Slots]) -> 
 def place_of(matrix: Node, graphs: Graphs, made: dict[str, Slots]) -> Slot:
     """Where a matrix of the site stands, which is one of a field: with the first of its directions that is free."""
     matrix = _apart(matrix, graphs, made)
-    along = sorted(
-        {mu for n in topological([matrix]) if n.op == "load" and isinstance(n.data, tuple) for mu in n.data[1:]}
-    )
+    along = sorted({mu for n in parts([matrix]) if n.op == "load" and isinstance(n.data, tuple) for mu in n.data[1:]})
     for name, slots in made.items():
         for mu in slots:
             if name.startswith("sites") and str(slots[mu]) == str(matrix):
@@ -271,8 +270,10 @@ def _apart(node: Node, graphs: Graphs, made: dict[str, Slots]) -> Node:
     if not has_shift(node):
         return node
     if node.op == "mul" and all(a.kind == "matrix" and has_shift(a) and _is_sum(a) for a in node.args):
-        return node.over(lambda a: make("load", "matrix", (), place_of(a, graphs, made)))
-    return node.over(lambda a: _apart(a, graphs, made))
+        args = tuple(make("load", "matrix", (), place_of(a, graphs, made)) for a in node.args)
+    else:
+        args = tuple(_apart(a, graphs, made) for a in node.args)
+    return Node(node.op, node.kind, args, node.data, node.algebra, node.place)
 
 
 def _free(word: str, graphs: Graphs, made: Mapping[str, Slots]) -> str:
@@ -285,21 +286,21 @@ def _free(word: str, graphs: Graphs, made: Mapping[str, Slots]) -> str:
 def _general(action: Action, graphs: Graphs, stated: Node, why: str) -> Lowered:
     made = dict(graphs.made)
     matrix, numbers = numbered(stated, action)
-    if any(n.op == "exp" and n.kind == "block" for n in topological([matrix])):
+    if any(n.op == "exp" and n.kind == "block" for n in parts([matrix])):
         raise ExpressionError(
             f"{why}; exp(...) of matrices in spin and colour is for site terms of actions made of hops"
         )
     sums = [n for n in _site_matrices(matrix) if _is_sum(n)]
     slots = [place_of(n, graphs, made) for n in sums]
     loads = {id(n): make("load", "matrix", (), slot) for n, slot in zip(sums, slots, strict=True)}
-    (matrix,) = rewritten([matrix], Node.over, loads)
+    (matrix,) = substituted([matrix], loads)
     return Lowered(action, replace(graphs, made=made), matrix=matrix, numbers=numbers, why=why)
 
 
 def _site_matrices(matrix: Node) -> list[Node]:
     """The matrices in colour that multiply spinors, or stand beside matrices in spin."""
     found: dict[int, Node] = {}
-    for n in topological([matrix]):
+    for n in parts([matrix]):
         if n.kind != "matrix":
             found |= {id(a): a for a in n.args if a.kind == "matrix"}
     return list(found.values())
@@ -310,7 +311,7 @@ def _is_sum(node: Node) -> bool:
 
     What is made of another spinor is computed where it stands: launches have no spinors.
     """
-    if any(n.kind == "spinor" for n in topological([node])):
+    if any(n.kind == "spinor" for n in parts([node])):
         return False
     if node.op in ("mul", "adj", "shift"):
         return any(_is_sum(a) for a in node.args)
@@ -320,9 +321,15 @@ def _is_sum(node: Node) -> bool:
 def numbered(matrix: Node, action: Action) -> tuple[Node, dict[str, Node]]:
     """M psi with names for functions of parameters, which the host evaluates once, and all numbers in it by name."""
     functions: dict[str, Node] = {}
+    done: dict[int, Node] = {}
     taken = {p.name for p in action.parameters} | {f.name for f in action.fields} | {action.fermion}
 
-    def step(node: Node, visit: Callable[[Node], Node]) -> Node:
+    def visit(node: Node) -> Node:
+        if id(node) not in done:
+            done[id(node)] = rewritten(node)
+        return done[id(node)]
+
+    def rewritten(node: Node) -> Node:
         if node.op == "parameter":
             functions[node.data] = node
             return node
@@ -332,9 +339,11 @@ def numbered(matrix: Node, action: Action) -> tuple[Node, dict[str, Node]]:
                 name = next(n for k in range(1, 99) if (n := f"number{k}") not in functions and n not in taken)
             functions[name] = node
             return make("parameter", node.kind, (), name)
-        return node.over(visit)
+        args = tuple(map(visit, node.args))
+        same = all(a is b for a, b in zip(args, node.args, strict=True))
+        return node if same else Node(node.op, node.kind, args, node.data, node.algebra, node.place)
 
-    (result,) = rewritten([matrix], step)
+    result = visit(matrix)
     order = [p.name for p in action.parameters]
     used = sorted(functions, key=lambda n: (order.index(n) if n in order else len(order), n))
     return result, {n: functions[n] for n in used}

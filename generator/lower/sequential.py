@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import ExpressionError
-from ..language.graph import NUMBERS, Node, constant, merged, topological
+from ..language.graph import NUMBERS, Node, constant, merged
 from ..language.symbols import adj, epsilon, gamma5, identity, spin_matrix
 
 
@@ -41,11 +41,19 @@ def derivative(contraction: Node, line: str) -> Node:
 
 def _depending(root: Node, line: str) -> list[Node]:
     """Nodes that depend on a field, each after its arguments."""
-    depends: dict[int, Node] = {}
-    for node in topological([root]):
-        if (node.op == "load" and node.data == line) or any(id(a) in depends for a in node.args):
-            depends[id(node)] = node
-    return list(depends.values())
+    depends: dict[int, bool] = {}
+    order: list[Node] = []
+
+    def visit(node: Node) -> bool:
+        if id(node) not in depends:
+            below = [visit(a) for a in node.args]
+            depends[id(node)] = any(below) or (node.op == "load" and node.data == line)
+            if depends[id(node)]:
+                order.append(node)
+        return depends[id(node)]
+
+    visit(root)
+    return order
 
 
 def _pulled_back(node: Node, g: Node) -> list[tuple[Node, Node]]:

@@ -12,8 +12,9 @@ from ..algebra.gamma import DEGRAND_ROSSI, TOLERANCE, Matrix
 from ..errors import ShapeError
 from ..language.action import Action
 from ..language.gauge import PLANES, field_strength
-from ..language.graph import Node, constant, topological
+from ..language.graph import Node, constant
 from ..language.symbols import Four, sigma, time
+from .derivative import parts
 from .made import Graphs
 from .numbers import Product, printed_sum
 from .numeric import value_of
@@ -118,7 +119,7 @@ class SiteForm:
             raise self._refused("matrices of the site tell flavours or sites apart")
         spin = np.asarray(term.factor * product_value(term.spin, DEGRAND_ROSSI, 4))
         colour = colour_matrix(term.colour)
-        if any(n.kind == "spinor" for n in topological([colour])):
+        if any(n.kind == "spinor" for n in parts([colour])):
             raise self._refused("matrices of the site are made of another spinor")
         for unit in (1, 1j):
             turned = colour if unit == 1 else constant(1j) * colour
@@ -140,7 +141,7 @@ class SiteForm:
         return any(t.colour or t.site for t in self.terms)
 
     @cached_property
-    def topological(self) -> Mapping[str, tuple[Product, ...]]:
+    def parts(self) -> Mapping[str, tuple[Product, ...]]:
         """For each matrix of _PARTS the real numbers that multiply it: (constant, factors).
 
         Raises:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language.graph import topological
-from .values import Value
+from .values import Value, topological
 
 MOST_INLINED = {"matrix": 18, "spinor": 64}
 """Products of a matrix and such a factor in a body that are inlined at most. Inlined matrices are faster on processors,

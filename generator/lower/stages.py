@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from ..language.graph import Node, topological
+from ..language.graph import Node
+from .derivative import parts
 from .made import Graphs
 from .program import Launch
 
@@ -49,7 +50,7 @@ def stages_of(graphs: Graphs, launches: Iterable[Launch], wanted: Iterable[str])
 
 def _fields_read(graphs: Graphs, name: str) -> set[str]:
     nodes = graphs.made[name].values()
-    return {n.data[0] if isinstance(n.data, tuple) else n.data for n in topological(nodes) if n.op == "load"}
+    return {n.data[0] if isinstance(n.data, tuple) else n.data for n in parts(nodes) if n.op == "load"}
 
 
 def _kept(graphs: Graphs, reads: dict[str, set[str]], wanted: set[str]) -> set[str]:

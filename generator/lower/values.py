@@ -6,7 +6,7 @@ shift(a*b, +mu) = shift(a, +mu) * shift(b, +mu): every shift ends at a field, wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from ..algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
 from ..algebra.projector import factorise
 from ..cost import combination_flops, multiply_flops
 from ..errors import ExpressionError
-from ..language.graph import FIFTH, LINEAR, NAMES, NUMBERS, Node, topological
+from ..language.graph import FIFTH, LINEAR, NAMES, NUMBERS, Node
 from .constants import conjugate, is_constant, spin_value
 from .propagators import Elements
 
@@ -238,6 +238,21 @@ class Lowering:
         """The one of this operation on these."""
         key = (op, kind, tuple(id(a) for a in args), data)
         return self._values.setdefault(key, Value(op, kind, args, data))
+
+
+def topological(roots: Iterable[Value]) -> list[Value]:
+    """All values below some, each after those it is made of, in the order in which an evaluation meets them."""
+    order: dict[int, Value] = {}
+
+    def visit(v: Value) -> None:
+        if id(v) not in order:
+            for a in v.args:
+                visit(a)
+            order[id(v)] = v
+
+    for root in roots:
+        visit(root)
+    return list(order.values())
 
 
 def uses(roots: Sequence[Value]) -> Counter[int]:

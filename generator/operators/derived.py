@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..language.graph import Direction, Node, topological
+from ..language.graph import Direction, Node
 from ..language.symbols import Four, directions, summed, ta
-from ..lower.derivative import Weighted, weighted
+from ..lower.derivative import Weighted, parts, weighted
 from ..lower.factors import factored, shared_loops
 
 MOMENTA = Four("p", algebra=True)
@@ -49,7 +49,7 @@ def added(before: Node, g: Node | None, weight: Node | None, link: Node | None =
         return before
 
     def core(node: Node) -> Node:
-        whole = summed(node) if any(n.kind == "spinor" for n in topological([node])) else node
+        whole = summed(node) if any(n.kind == "spinor" for n in parts([node])) else node
         return whole if link is None else ta(link * whole)
 
     return before + _weighed(core, g, weight)

@@ -19,13 +19,13 @@ from ..cpp.text import VIEWS, Statements
 from ..errors import ExpressionError, SpecError
 from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
-from ..language.graph import NAMES, Node, topological
+from ..language.graph import NAMES
 from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
 from ..lower.reach import reach_of, read_apart, sums_first
 from ..lower.size import are_inlined, many_spinors
-from ..lower.values import Lowering, Value, flops
+from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
 from .schedule import Schedule
 
@@ -101,8 +101,8 @@ class Expression(Operator):
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
-        fields = sum(kind not in VALUES for kind in self.kinds.values())
-        shares = {o: i for o, i in self.in_place if fields > len(free) and i not in self.apart}
+        many = sum(kind not in VALUES for kind in self.kinds.values()) > len(free)
+        shares = {o: i for o, i in self.in_place if many and i not in self.apart}
         if self.sums:
             free.remove("out")  # where the kernel writes what each site adds to the sums
         before = {n: [k for _, k in self.definition.inputs[:i]] for i, (n, _) in enumerate(self.definition.inputs)}
@@ -121,8 +121,7 @@ class Expression(Operator):
                 found[name] = pool.pop(0)
                 halves = [h for h in halves if h != found[name] and h.partition(".")[0] != found[name]]
                 continue
-            if shared := shares.get(name):
-                found[name] = found[shared]
+            if name in shares and found.setdefault(name, found[shares[name]]):
                 continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
@@ -136,16 +135,13 @@ class Expression(Operator):
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
-        sums = zip(self._first_sums, self.definition.sums, strict=True)
-        added = tuple(("", n, lowering.lower(s)) for n, s in sums)
+        added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, self.definition.sums, strict=True))
         written = self._written(lowering)
-        if not added:
-            return written
         # A field that is read may be one that is written.
-        return (("", added), *written) if sums_first([r for _, r in written], added) else (*written, ("", added))
+        last = (("", added),) if added else ()
+        return (*last, *written) if sums_first([r for _, r in written], added) else (*written, *last)
 
     def _written(self, lowering: Lowering) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
-        """The blocks that write fields."""
         results, outputs = self.definition.results, self.definition.outputs
         blocks: list[tuple[str, tuple[tuple[str, int, Value], ...]]] = []
         for (o, kind), r in zip(outputs, results, strict=True):
@@ -210,8 +206,9 @@ class Expression(Operator):
     @property
     def at_home(self) -> frozenset[str]:
         """Fields that hold no border where others do: they are read and written at the site itself alone."""
-        fields = {n for n, kind in self.kinds.items() if kind not in VALUES}
-        return frozenset(fields - self.read_from.keys() if self.read_from else ())
+        return frozenset(
+            n for n, k in self.kinds.items() if self.read_from and k not in VALUES and n not in self.read_from
+        )
 
     @cached_property
     def formula(self) -> str:
@@ -243,12 +240,13 @@ class Expression(Operator):
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        return sum(map(_parts, self.definition.sums))
+        return sum(1 + (s.op == "totals") for s in self.definition.sums)
 
     @property
     def _first_sums(self) -> list[int]:
         """The number of the first sum of each result."""
-        return [sum(map(_parts, self.definition.sums[:n])) for n in range(len(self.definition.sums))]
+        sizes = [1 + (s.op == "totals") for s in self.definition.sums]
+        return [sum(sizes[:n]) for n in range(len(sizes))]
 
     @property
     def own_sums(self) -> str:
@@ -402,8 +400,3 @@ class Expression(Operator):
 @cache
 def _flops(operator: Expression, spins: int, basis: Basis | None, colours: int) -> int:
     return sum(flops(v, spins, basis, colours) for v in operator._values) + operator.sums
-
-
-def _parts(result: Node) -> int:
-    """Real numbers that a sum has."""
-    return 2 if result.op == "totals" else 1

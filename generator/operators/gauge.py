@@ -9,10 +9,9 @@ from ..cost import Cost, multiply_flops
 from ..cpp.text import Statements
 from ..language import Links, Sum, adj, directions, expression, re, total, trace
 from ..language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
-from ..language.graph import topological
 from ..language.symbols import Four
 from ..lower.program import CALLED
-from ..lower.values import Lowering, flops
+from ..lower.values import Lowering, flops, topological
 from ..spec import KernelSpec, Operator
 
 _LINKS = Four("u")

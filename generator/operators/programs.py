@@ -158,7 +158,8 @@ def _kicked(core: Core) -> Definition:
 
 def _of_one_field(node: Node) -> Node:
     """A core with one field in place of all operands."""
-    return node.over(_of_one_field, ("u", node.data[1]) if node.op == "load" else None)
+    data = ("u", node.data[1]) if node.op == "load" else node.data
+    return Node(node.op, node.kind, tuple(map(_of_one_field, node.args)), data, node.algebra, node.place)
 
 
 def forward_names(launches: Iterable[Launch]) -> list[str]:

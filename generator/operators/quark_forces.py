@@ -12,9 +12,9 @@ from functools import cache, reduce
 from ..errors import ExpressionError
 from ..language import Matrices, Spinor, directions, dot, expression, re, shift, x
 from ..language.formula import Definition, Formula, parameter_symbol
-from ..language.graph import Direction, Node, constant, make, topological
+from ..language.graph import Direction, Node, constant, make
 from ..language.symbols import Four, adj, sign
-from ..lower.derivative import derivative, pulled_back
+from ..lower.derivative import derivative, parts, pulled_back
 from ..lower.hopping import HoppingForm, StatedHop
 from ..lower.paths import PathFields, along_paths, path_fields
 from ..lower.record import Lowered, fields_of
@@ -152,7 +152,7 @@ def body_force(record: Lowered) -> Expression:
 
 
 def _nodes(results: Sequence[Mapping[Direction, Node]]) -> list[Node]:
-    return topological([v for result in results for v in result.values()])
+    return parts([v for result in results for v in result.values()])
 
 
 def _read(results: Sequence[Mapping[Direction, Node]], record: Lowered) -> list[tuple[str, str]]:
@@ -171,7 +171,7 @@ def force_paths(record: Lowered) -> PathFields | None:
     """The paths of a formula that is too long for a kernel of its force, which goes along them step by step."""
     if record.matrix is None or record.flavours > 1 or record.read != (record.gauge,):
         return None
-    hops = sum(n.op == "shift" for n in topological([along_paths(record.matrix, record.action.fermion)]))
+    hops = sum(n.op == "shift" for n in parts([along_paths(record.matrix, record.action.fermion)]))
     if hops <= MOST_HOPS:
         return None
     try:

@@ -7,8 +7,8 @@ from lattice import random_links
 from slopes import EXTENT, evaluate, gaussian
 
 from generator.language import adj, shift, x, y
-from generator.language.graph import topological
 from generator.language.symbols import Four
+from generator.lower.derivative import parts
 from generator.lower.factors import factored, shared_loops
 
 U = Four("u")
@@ -17,7 +17,7 @@ FIELDS = {"u": random_links(EXTENT, 3), "v": gaussian(np.random.default_rng(4), 
 
 
 def products(node):
-    return sum(n.op == "mul" and n.args[0].kind == "matrix" for n in topological([node]))
+    return sum(n.op == "mul" and n.args[0].kind == "matrix" for n in parts([node]))
 
 
 def assert_factored(node, most):

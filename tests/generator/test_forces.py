@@ -14,8 +14,8 @@ from generator.algebra.gamma import BASES
 from generator.errors import ExpressionError
 from generator.language import Matrices, Spinor, directions, expression, outer, summed
 from generator.language.formula import Formula
-from generator.language.graph import topological
 from generator.launch import default_launch
+from generator.lower.values import topological
 from generator.operators import OPERATORS, kernel
 from generator.operators.expression import Expression
 from generator.operators.quark_forces import force_paths
