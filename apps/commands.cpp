@@ -17,6 +17,7 @@
 #include "runs/stops.hpp"
 #include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
+#include "runtime/on_demand.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::apps {
@@ -145,6 +146,18 @@ void refuse_empty_values(int argc, const char* const* argv) {
   }
 }
 
+/// The words with the name of an action in place of the file that states it, whose parameters are options from here on.
+std::vector<std::string> with_actions(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--action";
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::size_t n = 1; n < words.size(); ++n) {
+    if (words[n - 1] == option) words[n] = stated_action(words[n]);
+    if (words[n].starts_with(std::string(option) + "="))
+      words[n] = fmt::format("{}={}", option, stated_action(words[n].substr(option.size() + 1)));
+  }
+  return words;
+}
+
 }  // namespace
 
 int perform(int argc, const char* const* argv) {
@@ -153,6 +166,9 @@ int perform(int argc, const char* const* argv) {
   app.footer(exit_statuses);
   app.get_formatter()->column_width(32);
   const std::string first = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> words = with_actions(argc, argv);
+  std::vector<const char*> named;
+  for (const std::string& word : words) named.push_back(word.c_str());
   std::unique_ptr<Asked> asked;
   std::vector<std::string> known;
   std::vector<const Command*> all = offered();
@@ -170,7 +186,7 @@ int perform(int argc, const char* const* argv) {
   if (asked) refuse_empty_values(argc, argv);
   const ClassicLocale points;  // CLI11 reads numbers by the locale
   try {
-    app.parse(argc, argv);
+    app.parse(argc, named.data());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0 && asked) asked->refuse(error);
     if (error.get_exit_code() != 0) throw UsageError(std::string(error.what()) + "; `quarksmith --help` shows its use");

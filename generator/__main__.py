@@ -6,15 +6,16 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from .errors import SpecError
 
 try:
     from .algebra.gamma import find_basis
+    from .emit.actions_module import compile_action
     from .emit.asked import compile_asked, why_untested
     from .emit.build import Build, read_build
     from .emit.export import export_kernel, find_exported
@@ -31,7 +32,7 @@ try:
     from .emit.write import write_files, write_if_changed
     from .explain import explain_kernel, explain_profile, explain_record
     from .folders import ROOT
-    from .operators import RECORDS, REFUSED, add_expressions
+    from .operators import RECORDS, REFUSED, UNPRINTED, action_of_file, add_action, add_expressions
     from .profile import Profile, load_profile, one_of_row
     from .schema import actions_table, shown_in
     from .spec import KernelSpec
@@ -91,6 +92,9 @@ def _parser() -> Parser:
     )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.", "full")
     _add_kernel_options(kernel)
+    action = command("action", _action, "Compile the statement of an action in a file: what `--action FILE` does.")
+    action.add_argument("file", help="Python file with a class or function marked @action (docs/howto-action.md)")
+    action.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
     text = "Write one kernel, a reference and a timing loop as one self-contained file."
@@ -206,11 +210,6 @@ def _cost(options: argparse.Namespace) -> int:
     return 0
 
 
-def _lines_in(files: Mapping[PurePosixPath, str], begin: str) -> int:
-    """Lines of the files whose paths begin so."""
-    return sum(len(text.splitlines()) for path, text in files.items() if str(path).startswith(begin))
-
-
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
     more = [options.tuned.resolve()] if options.tuned else []
@@ -221,20 +220,13 @@ def _generate(options: argparse.Namespace) -> int:
     written = write_files(files, options.out)
     if profile.name == "default" and options.out.resolve() == ROOT / "generated" and ACTIONS_PAGE.is_file():
         write_if_changed(ACTIONS_PAGE, shown_in(ACTIONS_PAGE.read_text()))
-    for name, why in REFUSED.items():
+    for name, why in (REFUSED | UNPRINTED).items():
         print(f"generator: warning: {name} is left out: {why}", file=sys.stderr)
     families = Counter(s.operator.family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
     changes = f"{written.changed} changed, {written.removed} removed"
     print(f"{written.files} files, {written.lines} lines in {options.out}: {changes}")
-    limit = profile.budget.get("lines")
-    lines = written.lines - _lines_in(files, "actions.cpp")  # of all actions, own ones too
-    lines -= _lines_in(files, "tuned.cpp")  # what sweeps found grows with each of them
-    gpus = [_lines_in(files, f"{t.name}/") for t in TARGETS.values() if t.threads]
-    lines -= sum(gpus) - min(gpus)  # their rows are the same but for variants: those of one count
-    if limit is not None and lines > limit:
-        raise SpecError(f"{lines} lines for kernels exceed the budget of {limit} in profile {profile.name}")
     return 0
 
 
@@ -271,6 +263,14 @@ def _kernel(options: argparse.Namespace) -> int:
             return _tested_kernel(specs[0], build)
         for module in compile_asked(specs, build):
             print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
+
+
+def _action(options: argparse.Namespace) -> int:
+    build = read_build(options.build)
+    action = add_action(action_of_file(options.file), with_digest=True)
+    with exclusive(build):
+        print(f"action {action.called} {compile_action(action.name, action.called, build)}")
     return 0
 
 

@@ -16,7 +16,7 @@ from .epilogue import EPILOGUES
 from .errors import SpecError
 from .lower.hopping import same_hops
 from .lower.record import Lowered
-from .operators import OPERATORS, RECORDS, kernel
+from .operators import OPERATORS, RECORDS, UNPRINTED, kernel
 from .operators.blocks import pattern_of
 from .operators.coarse import COARSE_KERNELS, PACKED
 from .operators.contractions import BARYONS, SEQUENTIAL
@@ -87,6 +87,8 @@ def _add(found: Kernels, operator: str, precision: str, **axes: object) -> None:
 
 def _add_plain(found: Kernels, operator: str, spins: int = 4) -> None:
     """A kernel in double, as molecular dynamics and what makes links take it."""
+    if operator in UNPRINTED:
+        return
     axes = {"links": "r18", "basis": find_basis(WORKING_BASIS), "spins": spins}
     _add(found, operator, "double", **{a: v for a, v in axes.items() if a in OPERATORS[operator].axes})
 

@@ -175,7 +175,6 @@ void bind_expressions(nb::module_& m) {
         "Seconds, sites times right-hand sides, bounds as JSON and as text.");
 #undef QUARKSMITH_CALL
   m.def("use_kernels", &use_kernels, nb::arg("file"), "Kernels of a library that was compiled for this build.");
-  m.def("forget_kernels", &forget_kernels, nb::arg("operations"), "Compiled ones are looked for no more.");
   m.def("add_actions", &add_actions, nb::arg("file"), "Actions of a library that was compiled for this build.");
   m.def(
       "compile_with", &compile_with_python,

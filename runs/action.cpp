@@ -84,6 +84,7 @@ std::string spelled(const std::vector<T>& list) {
 Provenance provenance_of(const Action& action, const std::vector<double>& masses, Session& session) {
   const ActionInfo& info = action.info();
   Provenance all = {{"action", listed_name(info)}};
+  if (!info.digest.empty()) all[formula_key] = std::string(info.digest);
   for (const ActionParameter& p : info.parameters) {
     const std::string name(p.name);
     const auto values = action.values().all(name);

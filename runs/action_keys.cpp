@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
+#include "runs/contraction.hpp"
+#include "runs/earlier.hpp"
 #include "runtime/error.hpp"
+#include "runtime/on_demand.hpp"
+#include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {
@@ -78,9 +82,10 @@ int line_of(const TableReader& table, const ActionKeys& keys, const std::string&
 
 }  // namespace
 
-Action read_action(const TableReader& table, const KeyRules& rules, const std::string& name, const ActionKeys& keys,
+Action read_action(TableReader& table, const KeyRules& rules, const std::string& name, const ActionKeys& keys,
                    const Lattice& lattice, const std::filesystem::path& folder, const Session& session) {
   try {
+    const std::string called = stated_action(name.find(".py") == name.npos ? name : (folder / name).string());
     ActionReader::Texts texts;
     std::vector<std::string> known = rules.own;
     for (const ActionInfo& a : actions()) {
@@ -96,7 +101,7 @@ Action read_action(const TableReader& table, const KeyRules& rules, const std::s
       }
       texts.emplace(key, key_text(table, key, *value));
     }
-    const ActionInfo& info = ActionReader::meant(name, texts);
+    const ActionInfo& info = ActionReader::meant(called, texts);
     if (keys.has_slices && info.chain.empty())
       table.fail(fmt::format("ls belongs to actions with a fifth dimension, not to {}; leave it out", name));
     const ActionReader reader(info, texts, info.chain.empty() ? 1 : keys.slices, {"", '_', rules.user});
@@ -109,9 +114,12 @@ Action read_action(const TableReader& table, const KeyRules& rules, const std::s
       const bool is_file = std::filesystem::exists(folder / file);
       fields.push_back(field.substr(0, at) + (is_file ? (folder / file).string() : file.string()));
     }
-    return Action(reader.values(),
-                  {.boundary = keys.boundary,
-                   .fields = read_fields(info, fields, lattice, session, {Door::toml, rules.user, table.file()})});
+    GivenFields given = read_fields(info, fields, lattice, session, {Door::toml, rules.user, table.file()});
+    if (!info.digest.empty()) table.note("formula", std::string(info.digest));
+    if (!KernelRehearsal::under_way())  // digests are collective
+      for (const auto& [field, held] : given)
+        table.note(fmt::format("field {}{}", field, digest_note), gauge_digest(held->links, session));
+    return Action(reader.values(), {.boundary = keys.boundary, .fields = std::move(given)});
   } catch (const UsageError& e) {
     if (std::string_view(e.what()).starts_with(table.file() + ":")) throw;
     table.fail(line_of(table, keys, e.what()), e.what());

@@ -30,9 +30,10 @@ struct ActionKeys {
 /// Reads them, in place of those of the same names that are there already. \param info of the action that they change.
 void read_keys(TableReader& table, const KeyRules& rules, const ActionInfo* info, ActionKeys& keys);
 
-/// The action of these keys. \param folder from which the paths of fields start.
+/// The action of these keys, and in the notes of the table the digests of a formula that is not the library's and of
+/// fields. \param folder from which the paths of fields start.
 /// \throws UsageError the message names file, line and remedy.
-Action read_action(const TableReader& table, const KeyRules& rules, const std::string& name, const ActionKeys& keys,
+Action read_action(TableReader& table, const KeyRules& rules, const std::string& name, const ActionKeys& keys,
                    const Lattice& lattice, const std::filesystem::path& folder, const Session& session);
 
 }  // namespace quarksmith::runs

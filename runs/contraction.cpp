@@ -83,7 +83,7 @@ std::string csv(const Json& j) {
 
 }  // namespace
 
-std::string gauge_digest(const HostGauge& gauge, Session& session) {
+std::string gauge_digest(const HostGauge& gauge, const Session& session) {
   return checksum_of(gauge.lattice, gauge.site.at(0), gauge.site.each() * sizeof(Complex64), session.ranks()).text();
 }
 
@@ -201,8 +201,10 @@ void read_sound(const PropagatorReader& file, const std::filesystem::path& path,
 bool has_unfinished(Session& session) { return !unfinished_in(session).is_null(); }
 
 void require_same_unfinished(const PropagatorHeader& header, Session& session) {
-  const Json found = unfinished_in(session), own = runs::to_json(header.provenance);
+  const Json found = unfinished_in(session);
+  Json own = runs::to_json(header.provenance);
   if (found.is_null()) return;
+  if (found["provenance"].contains(formula_key) && !own.contains(formula_key)) own[formula_key] = "";
   for (const auto& [key, value] : own.items())
     if (const Json was = found["provenance"].value(key, Json()); was != value)
       throw UsageError(

@@ -10,7 +10,7 @@
 namespace quarksmith::runs {
 
 /// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
-std::string gauge_digest(const HostGauge& gauge, Session& session);
+std::string gauge_digest(const HostGauge& gauge, const Session& session);
 Json to_json(const Provenance& all);
 Json json_of(const Saving& saving);
 

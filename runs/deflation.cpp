@@ -33,7 +33,7 @@ std::optional<double> number_of(const ProvenanceValue& value) {
 /// Attributes that must agree. \param may_differ one whose other value shifts no more than eigenvalues.
 void require_same(const PropagatorReader& file, const std::string& said, const Provenance& wanted,
                   const std::function<bool(const std::string& key, const ProvenanceValue& there)>& may_differ) {
-  for (const auto& [key, value] : wanted) {
+  for (const auto& [key, value] : wanted_of(wanted, file.provenance())) {
     const auto found = file.provenance().find(key);
     if (found != file.provenance().end() && (found->second == value || may_differ(key, found->second))) continue;
     const std::string stated = found == file.provenance().end() ? "not stated" : "'" + text_of(found->second) + "'";

@@ -55,6 +55,13 @@ std::optional<Checkpoint> last_configuration(const std::string& prefix, Communic
   return Checkpoint{configuration_name(prefix, std::uint64_t(last)), std::uint64_t(last)};
 }
 
+std::map<std::string, std::string> with_digests(std::map<std::string, std::string> before,
+                                                const std::map<std::string, std::string>& now) {
+  for (const auto& [key, value] : now)
+    if (key.ends_with(digest_note)) before.emplace(key, value);
+  return before;
+}
+
 std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on) {
   const std::string text = read_lime_text(file, record);
   if (text.empty())

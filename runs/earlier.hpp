@@ -3,8 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runs/print.hpp"
 
@@ -25,6 +27,12 @@ struct Checkpoint {
 PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks);
 /// The one of that prefix with the largest number, if there is any. Ranks have it together.
 std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks);
+
+/// Notes of what fields hold end so; runs from before there were any have none.
+constexpr std::string_view digest_note = " digest";
+/// The keys of an earlier run, with notes of digests that it has not taken as they are now.
+std::map<std::string, std::string> with_digests(std::map<std::string, std::string> before,
+                                                const std::map<std::string, std::string>& now);
 
 /// The record in which a configuration keeps the state of its run. \param command that writes such files.
 /// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.

@@ -59,7 +59,7 @@ std::shared_ptr<const NearNullVectors> NearNullDescription::read(const ActionCho
     refuse("its vectors are no near-null vectors; name a file of --mg-save");
   if (file.extent() != gauge.lattice.global_extent()) refuse("near-null vectors on another lattice");
   bool other = false;
-  for (const auto& [key, value] : near_null_provenance(choice, gauge, session)) {
+  for (const auto& [key, value] : wanted_of(near_null_provenance(choice, gauge, session), file.provenance())) {
     const auto there = file.provenance().find(key);
     if (there != file.provenance().end() && there->second == value) continue;
     other = true;

@@ -156,6 +156,7 @@ struct ActionInfo {
   std::string_view name;
   std::string_view text;          ///< what it is, in one line
   std::string_view formula = "";  ///< M, as stated
+  std::string_view digest = "";   ///< of what is stated; empty: an action of the library, as it was released
   std::span<const ActionParameter> parameters = {};
   std::span<const ActionSpelling> spellings = {};
   std::string_view extends = "";  ///< action that means this one where its parameters are given
@@ -170,7 +171,8 @@ struct ActionInfo {
   std::span<const LinkStage> stages = {};    ///< how these are made
   std::span<const ActionNumber> numbers = {};
 
-  std::string_view conjugate = "";              ///< operator of kernels of M^+ where that of M is the action's name
+  std::string_view matrix = "";                 ///< operator of its own kernels of M; empty: the action's name
+  std::string_view conjugate = "";              ///< operator of kernels of M^+ beside those of M
   std::span<const NamedNumber> arguments = {};  ///< that these kernels take
   std::span<const PathEnd> path_ends = {};      ///< where the force goes along the paths of M, in the order in which
   std::span<const PathStep> path_steps = {};    ///< they are read
@@ -196,6 +198,7 @@ struct ActionInfo {
   ActionNumber wall = {};  ///< factor of what comes from beyond the ends of the fifth dimension
 
   bool has_hops() const { return !hopping.empty(); }
+  std::string_view own_kernels() const { return matrix.empty() ? name : matrix; }
 };
 
 /// A statement from which nothing follows.

@@ -98,8 +98,7 @@ class Compiled {
   /// Null if there is none.
   const Kernel* find(std::string_view table, const KernelQuery& q) {
     const std::lock_guard lock(mutex_);
-    const auto first = first_.find(q.operation);
-    for (std::size_t n = modules_.size(), end = first == first_.end() ? 0 : first->second; n-- > end;)
+    for (std::size_t n = modules_.size(); n-- > 0;)
       if (const Kernel* k = try_find(kernels_in(modules_[n]->kernels, table), q)) return k;
     return nullptr;
   }
@@ -107,11 +106,6 @@ class Compiled {
     const KernelModule& module = load_module(file);
     const std::lock_guard lock(mutex_);
     modules_.push_back(&module);
-  }
-  void forget(const std::vector<std::string>& operations) {
-    const std::lock_guard lock(mutex_);
-    for (const std::string& operation : operations) first_[operation] = modules_.size();
-    failures_.clear();
   }
   /// Why one alone cannot be compiled; empty if that was not tried, or worked.
   std::string failure(const Row& row) {
@@ -133,7 +127,6 @@ class Compiled {
  private:
   std::mutex mutex_;
   std::vector<const KernelModule*> modules_;                    // later ones first
-  std::map<std::string, std::size_t, std::less<>> first_ = {};  // of the modules that count for an operation
   std::map<Row, std::string> failures_;
 };
 
@@ -178,7 +171,6 @@ thread_local bool lacking = false;                       // one that it asked fo
 }  // namespace
 
 void use_kernels(const std::string& file) { compiled().add(file); }
-void forget_kernels(const std::vector<std::string>& operations) { compiled().forget(operations); }
 
 KernelRehearsal::KernelRehearsal(std::function<void()> rehearse) : rehearse_(std::move(rehearse)), outer_(innermost) {
   innermost = this;

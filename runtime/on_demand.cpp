@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <vector>
 
+#include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 
 extern char** environ;
@@ -104,22 +106,56 @@ Compiler& own_compiler() {
   return own;
 }
 
+/// Files of actions that were stated, by what was given, and their names.
+std::map<std::string, std::string>& statements() {
+  static std::map<std::string, std::string> all;
+  return all;
+}
+
+/// Calls the generator of this build.
+Output generator(std::vector<std::string> words) {
+  std::error_code none;
+  const std::filesystem::path own = sources / ".venv/bin/python";
+  words.insert(words.begin(), {std::filesystem::exists(own, none) ? own.string() : "python3", "-m", "generator"});
+  return run(std::move(words));
+}
+
 }  // namespace
+
+std::string stated_action(const std::string& text) {
+  const std::size_t end = text.find(".py");
+  if (end == std::string::npos || (end + 3 != text.size() && text[end + 3] != ':')) return text;
+  const std::string file = std::filesystem::absolute(text).string();
+  if (const auto known = statements().find(file); known != statements().end()) return known->second;
+  if (!wanted() || !possible())
+    throw UsageError(fmt::format("action {}: what a file states is compiled, and nothing is compiled here; {}", text,
+                                 wanted() ? "keep the build and its sources" : "unset QUARKSMITH_ON_DEMAND"));
+  const Output output = generator({"action", file, "--build", build.string()});
+  constexpr std::string_view made = "action ", failed = "generator: error: ";
+  const std::size_t last = output.text.find_last_not_of('\n'), at = output.text.rfind(made);
+  if (output.status != 0 || at == std::string::npos) {
+    const std::size_t why = output.text.find(failed);
+    throw UsageError(fmt::format("action {}: {}", text,
+                                 output.text.substr(why == std::string::npos ? 0 : why + failed.size(), last + 1)));
+  }
+  const std::string found = output.text.substr(at + made.size(), last + 1 - at - made.size());
+  add_actions(found.substr(found.find(' ') + 1));
+  return statements()[file] = found.substr(0, found.find(' '));
+}
 
 void compile_with(Compiler compiler) { own_compiler() = std::move(compiler); }
 
-OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set) {
+OnDemand compile_on_demand(std::vector<std::string> rows, std::string_view instruction_set) {
   if (!wanted()) return {};
+  std::string files;
+  for (const auto& [file, name] : statements()) files += fmt::format("'{}', ", file);
+  for (std::string& row : rows) row = (files.empty() ? "" : fmt::format("actions = [{}]\n", files)) + row;
   if (const Compiler& own = own_compiler())
     if (const auto made = own(rows, instruction_set)) return *made;
   if (!possible()) return {};
-  std::error_code none;
-  const std::filesystem::path own = sources / ".venv/bin/python";
-  std::vector<std::string> words = {std::filesystem::exists(own, none) ? own.string() : "python3"};
-  words.insert(words.end(), {"-m", "generator", "kernel", "--build", build.string(), "--cpu"});
-  words.emplace_back(instruction_set);
+  std::vector<std::string> words = {"kernel", "--build", build.string(), "--cpu", std::string(instruction_set)};
   for (const std::string& row : rows) words.insert(words.end(), {"--row", row});
-  const Output output = run(std::move(words));
+  const Output output = generator(std::move(words));
   if (output.status != -1 && WIFSIGNALED(output.status))
     throw Error(
         fmt::format("compiling kernels on demand was interrupted (SIG{}): those that were ready are kept, the same "

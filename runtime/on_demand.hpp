@@ -25,7 +25,12 @@ struct OnDemand {
 /// or its sources are gone, or QUARKSMITH_ON_DEMAND is `off`. \param instruction_set the one of the CPU's for which
 /// they are compiled (all devices of the build get them). \throws UsageError QUARKSMITH_ON_DEMAND is neither on nor
 /// off; Error a signal ended it.
-OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set);
+OnDemand compile_on_demand(std::vector<std::string> rows, std::string_view instruction_set);
+
+/// The name of an action: as given, or that of the one that a Python file states (`FILE.py`, `FILE.py:NAME`), which is
+/// compiled, added to those of the build, and known to what compiles kernels from here on.
+/// \throws UsageError the file states none, what it states is wrong, or nothing can be compiled here.
+std::string stated_action(const std::string& text);
 
 /// Compiles kernels by other means, if these are there; without an answer they are compiled as above.
 using Compiler =
@@ -36,8 +41,6 @@ void compile_with(Compiler compiler);
 /// Kernels of a library take the place of those that were compiled before.
 /// \throws Error it is not what was built, or of another version.
 void use_kernels(const std::string& file);
-/// Kernels of these operations that were compiled so far are looked for no more: their formulas have changed.
-void forget_kernels(const std::vector<std::string>& operations);
 
 /// The kernels of a library that was compiled for this build.
 /// \throws Error it is not what was built, or of another version.

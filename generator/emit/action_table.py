@@ -21,6 +21,7 @@ from ..operators import OPERATORS, RECORDS, REFUSED
 from ..operators.blocks import pattern_of
 from ..operators.quark_forces import force_paths
 from ..operators.stated import same_steps
+from ..released import RELEASED
 from ..site_term import site_term_of
 from .link_table import Numbers, program_rows
 from .words import formula, site_numbers, weight
@@ -99,13 +100,15 @@ def is_offered(action: Action) -> bool:
     return not any(given & a.links.keys() and issubclass(a.statement, action.statement) for a in others)
 
 
-def action_row(record: Lowered) -> Row:
-    """An action of the table."""
+def action_row(record: Lowered, called: str = "") -> Row:
+    """An action of the table, under its own name or another."""
     action = record.action
     names = [p.name for p in action.parameters]
     row = Row(action.name)
+    row.set("name", called or action.name)
     row.code("text", f'"{_lines(_escaped(action.text))}"')
     row.code("formula", f'"{_lines(_escaped(formula(record)))}"')
+    _add_digest(row, action)
     _add_parameters(row, action)
     row.set("extends", action.extends.name if action.extends else "")
     row.set("offered", is_offered(action), True)
@@ -126,10 +129,17 @@ def action_row(record: Lowered) -> Row:
 def smearing_row(record: Lowered) -> Row:
     """A smearing of the table."""
     row = Row(record.name)
+    row.set("name", record.name)
     row.code("text", f'"{_lines(_escaped(record.action.text))}"')
+    _add_digest(row, record.action)
     _add_parameters(row, record.action)
     _add_program(row, record, Numbers([p.name for p in record.action.parameters]))
     return row
+
+
+def _add_digest(row: Row, action: Action) -> None:
+    if action.digest != RELEASED.get(action.name):
+        row.set("digest", action.digest)
 
 
 def _add_parameters(row: Row, action: Action) -> None:
@@ -151,6 +161,8 @@ def _add_program(row: Row, record: Lowered, numbers: Numbers) -> None:
 def _add_body(row: Row, record: Lowered, numbers: Numbers) -> None:
     """A general body: M and M^+ are a kernel each."""
     assert record.numbers is not None
+    if row.members["name"] != f'"{record.name}"':
+        row.set("matrix", record.name)
     row.set("conjugate", f"{record.name}_dagger")
     rows = [
         f'{{"{n}", {number_function(((1.0, (node,)),), numbers.parameters)}}}' for n, node in record.numbers.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from ..folders import ROOT
@@ -16,20 +15,19 @@ from .ondemand import check_module, open_cache, record_module, run_compiler
 from .render import render
 
 
-def compile_actions(names: Sequence[str], build: Build) -> Path:
-    """The library of some actions, from the cache of a build or compiled now.
+def compile_action(name: str, called: str, build: Build) -> Path:
+    """The library of an action under the name by which it is called, from the cache of a build or compiled now.
 
     Raises:
         CompileError: the compiler failed, or the cache is not safe.
     """
-    rows = [action_row(RECORDS[name]) for name in names]
-    data = {"actions": rows, "smearings": [], "refused": [], "module": True}
-    text = render("actions.cpp.j2", f"the action {names[0]}", **data)
+    data = {"actions": [action_row(RECORDS[name], called)], "smearings": [], "refused": [], "module": True}
+    text = render("actions.cpp.j2", f"the action {called}", **data)
     digest = hashlib.sha256(text.encode())
     for header in ("runtime/action_info.hpp", "runtime/kernels/arguments.hpp"):
         digest.update((ROOT / header).read_bytes())
     digest.update(repr(build.host).encode())
-    library = build.cache / f"{names[0]}-{digest.hexdigest()[:12]}" / "module.so"
+    library = build.cache / f"{name}-{digest.hexdigest()[:12]}" / "module.so"
     open_cache(build.cache)
     if library.is_file():
         check_module(library)

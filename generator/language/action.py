@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from ..errors import ExpressionError
 from .graph import Direction, Node, all_merged, check_size, merged
 from .parameters import Option, Parameter, Spelling
 from .place import Place, at_their_line, here
+from .printed import digest_of, printed
 from .statement import class_of
 from .symbols import (
     Complex,
@@ -89,11 +90,13 @@ class Action:
 
     Attributes:
         statement: the class that was written.
-        name: in kernel names and options, `twisted_mass` for `TwistedMass`.
+        name: in kernel names, `twisted_mass` for `TwistedMass`; of a program's second statement of that name another.
+        called: in options, where it may stand for the latest of several statements.
     """
 
     statement: type
-    name: str = field(default="")
+    name: str = ""
+    called: str = ""
 
     def __post_init__(self) -> None:
         of, words = self.statement, re.findall(r"[A-Z][a-z0-9]*", self.statement.__name__)
@@ -101,7 +104,8 @@ class Action:
             raise ExpressionError(f"{here()}: {of.__name__}: name it by words with capital letters, as TwistedMass")
         if not hasattr(getattr(of, "dirac", getattr(of, "links", None)), "__code__"):
             raise ExpressionError(f"{here()}: {of.__name__} has no function dirac, nor links")
-        object.__setattr__(self, "name", self.name or "_".join(w.lower() for w in words))
+        object.__setattr__(self, "called", self.called or "_".join(w.lower() for w in words))
+        object.__setattr__(self, "name", self.name or self.called)
 
     @property
     def has_matrix(self) -> bool:
@@ -269,6 +273,22 @@ class Action:
             )
         nodes = iter(all_merged([check_size(node) for field in four for node in field]))
         return {name: {mu: next(nodes) for mu in directions} for name in names}
+
+    @cached_property
+    def digest(self) -> str:
+        """Of M and of the fields that it is made of, whatever file or class states them."""
+        roots = [("", self.matrix)] if self.has_matrix else []
+        roots += [(f"{n}[{mu.name}] = ", m) for n, four in self.links.items() for mu, m in four.items()]
+        fields = [f"{f.name}: {f.kind} {f.origin}" for f in self.fields]
+        return digest_of(*fields, *((self.fermion, str(self.spins)) if self.has_matrix else ()), printed(roots))
+
+    @property
+    def says(self) -> str:
+        """All that is stated: two statements that say the same are one."""
+        gives = [f"{s.name} {s.numbers} {s.parameters}" for s in self.spellings]
+        kinds = [f"{p.name} {p.default} {p.several} {p.each_slice} {p.complex}" for p in self.parameters]
+        ranges = [f"{o.meaning} {o.lower} {o.upper}" for o in self.options.values()]
+        return digest_of(self.digest, self.text, *kinds, *gives, *ranges)
 
     def _matrix_of(self, field: Any, mu: Direction) -> Node:
         try:

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ExpressionError, SpecError
 from .graph import FIFTH, NAMES, Direction, Node, check_size, make
 from .place import Place, at_their_line
-from .printed import printed
+from .printed import digest_of, printed
 from .symbols import (
     FIELDS,
     PARAMETERS,
@@ -208,6 +208,11 @@ def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> N
 def parameter_symbol(name: str, kind: str = "real") -> Node:
     """A number that comes with the call."""
     return make("parameter", kind, (), name)
+
+
+def digest_of_formula(definition: Definition) -> str:
+    """Of what it computes and of how it is called."""
+    return digest_of(*map(str, (definition.inputs, definition.outputs)), statements_of_formula(definition))
 
 
 def statements_of_formula(definition: Definition) -> str:

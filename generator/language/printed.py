@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +13,11 @@ def literal(value: float) -> str:
     """Shortest decimal that reads back as the same double."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") and "e" not in text else text
+
+
+def digest_of(*texts: str) -> str:
+    """What tells formulas of one name apart."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def printed(roots: Sequence[tuple[str, Node]]) -> str:

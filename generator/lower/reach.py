@@ -25,12 +25,28 @@ def reach_of(roots: Iterable[Value]) -> dict[str, str]:
     return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
 
 
-def read_apart(blocks: Iterable[Sequence[tuple[str, Any, Value]]]) -> frozenset[str]:
-    """Fields read where another block, of outputs, what of them, and values, or another site writes."""
+Results = Sequence[tuple[str, Any, Value]]
+"""A block of a kernel: outputs, what of them, and values."""
+
+
+def read_apart(blocks: Iterable[Results]) -> frozenset[str]:
+    """Fields read where another block or another site writes, or after spinors of the site have been written."""
     found = set()
+    spinors_written = False
     for results in blocks:
         own = {n for _, n, _ in results}
         for v in topological(r for *_, r in results):
-            if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
+            if v.op != "load":
+                continue
+            moved = v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)
+            if moved or (spinors_written and v.kind == "spinor"):
                 found.add(v.data[0])
+        spinors_written |= any(name and value.kind == "spinor" for name, _, value in results)
     return frozenset(found)
+
+
+def sums_first(blocks: Sequence[Results], sums: Results) -> bool:
+    """Whether sums read, at their own site, what a block may write: they are taken before anything is written."""
+    apart = read_apart([sums, *blocks])
+    fields = {v.data[0] for v in topological(r for *_, r in sums) if v.op == "load"}
+    return bool(blocks and fields - apart)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -14,9 +15,11 @@ from ..actions import ACTIONS, SMEARINGS, WRONG_FILES
 from ..alias import called_generator
 from ..errors import SpecError
 from ..language import Action, Formula
+from ..language.formula import digest_of_formula
 from ..language.place import Place, at_their_line
 from ..launch import launched
 from ..lower.record import Lowered, Refused, try_lower
+from ..released import RELEASED
 from ..spec import KernelSpec, Operator
 from .blas import UPDATES
 from .block import BLOCK_KERNELS
@@ -69,9 +72,37 @@ RECORDS, REFUSED = _statements()
 """Records of all statements by name; and the statements that could not be lowered, with the reason."""
 
 
+UNPRINTED: dict[str, str] = {}
+"""Kernels of forces that no kernel can hold, with the reason: their actions are solved for all the same."""
+
+
+def _printed(record: Lowered) -> Lowered | Refused:
+    """The record, or why its M is in no kernel; what its force lacks is noted."""
+    try:
+        with at_their_line(record.action.place):
+            operators = stated_operators([record])
+    except SpecError as error:
+        return Refused(str(error))
+    for operator in operators:
+        try:
+            with at_their_line(record.action.place):
+                _ = operator.signature if isinstance(operator, Expression) else ""
+        except SpecError as error:
+            if not operator.name.startswith(("force_", "back_", "derivative_")):
+                return Refused(str(error))
+            UNPRINTED[operator.name] = f"{error}; without it rows of {record.name} serve solves, not `hmc`"
+    return record
+
+
 def _library() -> dict[str, Operator]:
+    for name, record in list(RECORDS.items()):  # those of the project are tested
+        if record.action.digest != RELEASED.get(name) and isinstance(printed := _printed(record), Refused):
+            REFUSED[name] = printed
+            del RECORDS[name]
     found: dict[str, Operator] = {}
     for operator in (*stated_operators(RECORDS.values()), *_OTHERS):
+        if operator.name in UNPRINTED:
+            continue
         if found.setdefault(operator.name, operator) is not operator:
             raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
     return found
@@ -88,18 +119,40 @@ def add_expressions(file: Path) -> list[Expression]:
     Raises:
         SpecError: the file cannot be run, holds none, or one has the name of an operator of the library.
     """
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise SpecError(f"{file} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    with called_generator(), at_their_line(Place(str(spec.origin), 1)):
-        spec.loader.exec_module(module)
+    module = _executed(file)
     found = [e for e in _expressions(module) if getattr(OPERATORS.get(e.name), "stated", None) is not e.stated]
     if not found:
         raise SpecError(f"{file} holds no expression; write @expression above a function (docs/expressions.md)")
     _check_names(found)
     OPERATORS.update({e.name: e for e in found})
     return found
+
+
+def _executed(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise SpecError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    with called_generator(), at_their_line(Place(str(spec.origin), 1)):
+        spec.loader.exec_module(module)
+    return module
+
+
+def action_of_file(file: str) -> Action:
+    """The action that a file states; `FILE:NAME` is one of several.
+
+    Raises:
+        SpecError: the file cannot be run, or states no action, or several and none is named.
+    """
+    path, _, name = file.partition(".py:")
+    module = _executed(Path(path + ".py" if name else path))
+    stated = [vars(v).get("action") for v in vars(module).values() if isinstance(v, type)]
+    found = {a.name: a for a in stated if isinstance(a, Action) and a.statement.__module__ == module.__name__}
+    wanted = name.replace("-", "_") or next(iter(found), "")
+    if wanted not in found or (len(found) > 1 and not name):
+        there = f"it states {', '.join(found)}; give FILE:NAME" if found else "write @action above a class or function"
+        raise SpecError(f"{file} is no file of one action; {there} (docs/howto-action.md)")
+    return found[wanted]
 
 
 def _check_names(found: list[Expression]) -> None:
@@ -116,7 +169,7 @@ def _check_names(found: list[Expression]) -> None:
 
 
 def add_expression(formula: Formula) -> Expression:
-    """Makes an expression of a program known; it takes the place of another one of its name that was made known so.
+    """Makes an expression of a program known; if another one has its name, under that name and its digest.
 
     Raises:
         SpecError: it has the name of an operator of the library.
@@ -125,42 +178,53 @@ def add_expression(formula: Formula) -> Expression:
         raise SpecError(
             f"{formula.place}: {formula.name} is the name of an operator of the library; rename the function"
         )
-    made = Expression(formula)
-    OPERATORS[made.name] = made
-    return made
+    definition = formula.definition
+    digest = digest_of_formula(definition)
+    for name in (formula.name, f"{formula.name}_{digest[:8]}"):
+        made = OPERATORS.setdefault(name, Expression(replace(formula, name=name, make=lambda: definition)))
+        if isinstance(made, Expression) and digest_of_formula(made.definition) == digest:
+            return made
+    raise SpecError(f"{formula.place}: {formula.name} is the name of another operator; use another name")
 
 
-def add_action(action: Action) -> list[str]:
-    """Makes an action of a program known; it takes the place of another one of its name that was made known so.
+def add_action(action: Action, *, with_digest: bool = False) -> Action:
+    """Makes an action of a program known; if another statement has its name, under that name and its digest.
+
+    Args:
+        action: as it is stated.
+        with_digest: in any case, so that other processes know its kernels by the same names.
 
     Returns:
-        the names of its operators, and of those that it had before.
+        the action as it is known.
 
     Raises:
         SpecError: nothing follows from its statement, or its names are those of others.
     """
-    if action.name in ACTIONS | SMEARINGS:
-        raise SpecError(f"{action.place}: {action.name} is an action of the library; use another name")
+    if action.called in ACTIONS | SMEARINGS:
+        raise SpecError(f"{action.place}: {action.called} is an action of the library; use another name")
+    with at_their_line(action.place):
+        says = action.says
+    unique = replace(action, name=f"{action.called}_{says[:8]}")
+    for known in (unique,) if with_digest else (action, unique):
+        if known.name in RECORDS and RECORDS[known.name].action.says == says:
+            return RECORDS[known.name].action
+    action = unique if with_digest or action.name in RECORDS.keys() | OPERATORS.keys() else action
     record = try_lower(action)
+    if isinstance(record, Lowered):
+        record = _printed(record)
     if isinstance(record, Refused):
         raise SpecError(str(record))
     if not (action.has_matrix and action.parameters):
         raise SpecError(f"{action.place}: {action.name} has no dirac or no parameter; give it one, such as a mass")
-    others = {name: r for name, r in RECORDS.items() if name != action.name}
-    known = {o.name for o in stated_operators(others.values())}
-    made = {o.name: o for o in stated_operators([*others.values(), record]) if o.name not in known}
-    before = _OF_ACTIONS.get(action.name, [])
-    for name in made.keys() & OPERATORS.keys() - set(before):
+    known_names = {o.name for o in stated_operators(RECORDS.values())}
+    made = {
+        o.name: o for o in stated_operators([*RECORDS.values(), record]) if o.name not in {*known_names, *UNPRINTED}
+    }
+    for name in made.keys() & OPERATORS.keys():
         raise SpecError(f"{action.place}: {name} of {action.name} is the name of another operator; use another name")
-    for name in before:
-        del OPERATORS[name]
-    RECORDS[action.name], _OF_ACTIONS[action.name] = record, list(made)
+    RECORDS[action.name] = record
     OPERATORS.update(made)
-    return list(dict.fromkeys([*made, *before]))
-
-
-_OF_ACTIONS: dict[str, list[str]] = {}
-"""Operators of actions that were added, by the name of the action."""
+    return action
 
 
 def find_operator(name: str) -> Operator:
@@ -169,8 +233,8 @@ def find_operator(name: str) -> Operator:
     Raises:
         SpecError: there is none.
     """
-    if name not in OPERATORS and name in REFUSED:
-        raise SpecError(f"operator '{name}': {REFUSED[name]}")
+    if name not in OPERATORS and (why := UNPRINTED.get(name, REFUSED.get(name))):
+        raise SpecError(f"operator '{name}': {why}")
     if name not in OPERATORS:
         raise SpecError(f"operator '{name}' is unknown; use one of {', '.join(sorted(OPERATORS))}")
     return OPERATORS[name]

@@ -19,11 +19,11 @@ from ..cpp.text import VIEWS, Statements
 from ..errors import ExpressionError, SpecError
 from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
-from ..language.graph import NAMES, Node
+from ..language.graph import NAMES
 from ..language.symbols import PROPAGATORS, SPINORS, directions
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
-from ..lower.reach import reach_of, read_apart
+from ..lower.reach import reach_of, read_apart, sums_first
 from ..lower.size import are_inlined, many_spinors
 from ..lower.values import Lowering, Value, flops, topological
 from ..spec import KernelSpec, Operator
@@ -42,11 +42,13 @@ class Expression(Operator):
         stated: what was written, and its name.
         schedule: the order of its statements.
         flavours: spinors of a site that belong together: consecutive right-hand sides.
+        in_place: inputs by outputs that callers take from the same field; they share its place if there are too few.
     """
 
     stated: Formula
     schedule: Schedule = Schedule()
     flavours: int = 1
+    in_place: tuple[tuple[str, str], ...] = ()
 
     family = "expression"
     parities = 2
@@ -99,6 +101,8 @@ class Expression(Operator):
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
+        many = sum(kind not in VALUES for kind in self.kinds.values()) > len(free)
+        shares = {o: i for o, i in self.in_place if many and i not in self.apart}
         if self.sums:
             free.remove("out")  # where the kernel writes what each site adds to the sums
         before = {n: [k for _, k in self.definition.inputs[:i]] for i, (n, _) in enumerate(self.definition.inputs)}
@@ -117,10 +121,12 @@ class Expression(Operator):
                 found[name] = pool.pop(0)
                 halves = [h for h in halves if h != found[name] and h.partition(".")[0] != found[name]]
                 continue
+            if name in shares and found.setdefault(name, found[shares[name]]):
+                continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
                 most = len(FIELD_POOL) - bool(self.sums)
-                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields; split it")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
         return {name: found[name] for name in self.kinds}
@@ -129,9 +135,14 @@ class Expression(Operator):
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """Values that are computed together: (title, (output or empty, direction or number of the sum, value)...)."""
         lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
-        results, outputs, sums = self.definition.results, self.definition.outputs, self.definition.sums
-        added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, sums, strict=True))
-        last = (("", added),) if sums else ()
+        added = tuple(("", n, lowering.lower(s)) for n, s in zip(self._first_sums, self.definition.sums, strict=True))
+        written = self._written(lowering)
+        # A field that is read may be one that is written.
+        last = (("", added),) if added else ()
+        return (*last, *written) if sums_first([r for _, r in written], added) else (*written, *last)
+
+    def _written(self, lowering: Lowering) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
+        results, outputs = self.definition.results, self.definition.outputs
         blocks: list[tuple[str, tuple[tuple[str, int, Value], ...]]] = []
         for (o, kind), r in zip(outputs, results, strict=True):
             if kind in PROPAGATORS:
@@ -146,11 +157,11 @@ class Expression(Operator):
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if isinstance(r, dict)]
         if self.schedule.together:
-            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())), *last)
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):
             of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
             blocks.append((f"direction {NAMES[mu]}", tuple(of)))
-        return (*blocks, *last)
+        return tuple(blocks)
 
     @cached_property
     def apart(self) -> frozenset[str]:
@@ -195,8 +206,9 @@ class Expression(Operator):
     @property
     def at_home(self) -> frozenset[str]:
         """Fields that hold no border where others do: they are read and written at the site itself alone."""
-        fields = {n for n, kind in self.kinds.items() if kind not in VALUES}
-        return frozenset(fields - self.read_from.keys() if self.read_from else ())
+        return frozenset(
+            n for n, k in self.kinds.items() if self.read_from and k not in VALUES and n not in self.read_from
+        )
 
     @cached_property
     def formula(self) -> str:
@@ -228,12 +240,13 @@ class Expression(Operator):
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        return sum(map(_parts, self.definition.sums))
+        return sum(1 + (s.op == "totals") for s in self.definition.sums)
 
     @property
     def _first_sums(self) -> list[int]:
         """The number of the first sum of each result."""
-        return [sum(map(_parts, self.definition.sums[:n])) for n in range(len(self.definition.sums))]
+        sizes = [1 + (s.op == "totals") for s in self.definition.sums]
+        return [sum(sizes[:n]) for n in range(len(sizes))]
 
     @property
     def own_sums(self) -> str:
@@ -387,8 +400,3 @@ class Expression(Operator):
 @cache
 def _flops(operator: Expression, spins: int, basis: Basis | None, colours: int) -> int:
     return sum(flops(v, spins, basis, colours) for v in operator._values) + operator.sums
-
-
-def _parts(result: Node) -> int:
-    """Real numbers that a sum has."""
-    return 2 if result.op == "totals" else 1

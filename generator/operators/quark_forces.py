@@ -145,7 +145,10 @@ def body_force(record: Lowered) -> Expression:
         text = f"out = p + weight dP/dtau of -2 Re chi^+ M psi of {record.name}"
         return Definition(name, record.action.place, text, inputs, tuple(outputs), tuple(results))
 
-    return Expression(Formula(name, make_definition), LONG, record.flavours)
+    fields = [f for f in body_fields(record) if f != record.gauge]
+    in_place = [(record.free_name(f"{f}_out"), record.free_name(f"by_{f}")) for f in fields]
+    in_place += [tuple(map(record.free_name, ("out", "p")))] * (len(fields) < len(body_fields(record)))
+    return Expression(Formula(name, make_definition), LONG, record.flavours, tuple(in_place))
 
 
 def _nodes(results: Sequence[Mapping[Direction, Node]]) -> list[Node]:

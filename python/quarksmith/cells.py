@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _quarksmith, commands
 from ._quarksmith import GaugeField, Momenta, Spinors
@@ -17,7 +17,6 @@ from .forces import check_forces
 
 if TYPE_CHECKING:
     from .generator.language.action import Action
-    from .generator.language.formula import Formula
     from .generator.lower.record import Lowered
     from .generator.operators.expression import Expression
     from .generator.spec import KernelSpec
@@ -46,10 +45,9 @@ class CellExpression:
         self.__name__ = name or function.__name__
         self._modules: dict[int, KernelSpec] = {}
         with wrong_use(self.__name__):
-            self._formula: Formula = named(function, self.__name__)
-            self._expression: Expression = add_expression(self._formula)
-            self._inputs: tuple[tuple[str, str], ...] = self._formula.definition.inputs
-            self._outputs: tuple[tuple[str, str], ...] = self._formula.definition.outputs
+            self._expression: Expression = add_expression(named(function, self.__name__))
+            self._inputs: tuple[tuple[str, str], ...] = self._expression.definition.inputs
+            self._outputs: tuple[tuple[str, str], ...] = self._expression.definition.outputs
 
     @property
     def formula(self) -> str:
@@ -171,7 +169,7 @@ class CellExpression:
         """Sums as they were written: a number, or an array of them for several right-hand sides, of each."""
         import numpy as np
 
-        parts = [2 if s.op == "totals" else 1 for s in self._formula.definition.sums]
+        parts = [2 if s.op == "totals" else 1 for s in self._expression.definition.sums]
         if not parts:
             return []
         columns = iter(np.array(sums).reshape(-1, sum(parts)).T)
@@ -194,7 +192,7 @@ class CellExpression:
         self._compile(self._spins(values))
         names, kinds = [n for n, _ in self._inputs], [k for _, k in self._inputs]
         phases = boundary if isinstance(boundary, str) else ",".join(map(repr, boundary))
-        return self.__name__, names, kinds, values, outputs, phases, "basis" in self._expression.axes
+        return self._expression.name, names, kinds, values, outputs, phases, "basis" in self._expression.axes
 
     def _compile(self, spins: int) -> None:
         if spins in self._modules:
@@ -214,28 +212,42 @@ class CellAction:
     """An action stated in a cell; made by the decorator `action`.
 
     Calls take it as `action=`, with its parameters as keywords: `solve(u, b, action=mine, mass=0.1)`. Run files of
-    `hmc` have it by its name.
+    `hmc` have it by its name: that of the latest statement of the name, where there were several.
     """
 
+    _tables: ClassVar[dict[str, str]] = {}
+    """Actions in the library's table: which one by the name that it is called by."""
+
     def __init__(self, statement: type | Callable[..., Any]) -> None:
-        from .generator.emit.actions_module import compile_actions
         from .generator.language.action import action
         from .generator.operators import add_action
 
         may_compile()
         with wrong_use(statement.__name__):
             self.statement: type = action(statement)
-            self._action: Action = self.statement.action  # type: ignore[attr-defined]
-            self._operators = add_action(self._action)
-            library = compile_actions([self._action.name], build())
-        _quarksmith.forget_kernels(self._operators)
+            self._action: Action = add_action(self.statement.action)  # type: ignore[attr-defined]
+        self._call_it(self._action.called)
+
+    def _call_it(self, called: str) -> None:
+        """Puts it into the library's table under a name."""
+        from .generator.emit.actions_module import compile_action
+
+        if self._tables.get(called) == self._action.name:
+            return
+        with wrong_use(self.statement.__name__):
+            library = compile_action(self._action.name, called, build())
         _quarksmith.add_actions(str(library))
+        self._tables[called] = self._action.name
         commands.refresh()
 
     @property
     def name(self) -> str:
-        """As options and run files have it: `twisted-mass` for `TwistedMass`."""
-        return str(self._action.name).replace("_", "-")
+        """As options and run files have it: `twisted-mass` for `TwistedMass`, until another is called so."""
+        called = self._action.called
+        if self._tables[called] != self._action.name:
+            called = f"{called}_{self._action.says[:8]}"
+            self._call_it(called)
+        return called.replace("_", "-")
 
     @cached_property
     def _record(self) -> Lowered:
@@ -266,7 +278,7 @@ class CellAction:
         axes: dict[str, Any] = {"precision": "double", "links": "r18", "spins": self._action.spins}
         axes["basis"] = find_basis("non_relativistic")
         with wrong_use(self.statement.__name__):
-            own = [OPERATORS[n] for n in self._operators if n in (self._action.name, f"{self._action.name}_dagger")]
+            own = [OPERATORS[n] for n in (self._action.name, f"{self._action.name}_dagger") if n in OPERATORS]
             specs = [KernelSpec(o, **{a: v for a, v in axes.items() if a in o.axes}) for o in own]
             files = render_files(specs, f"the cell of {self.statement.__name__}") if specs else {}
         return "\n".join(text for path, text in files.items() if str(path).startswith("bodies/"))
@@ -298,6 +310,14 @@ class CellAction:
     def __repr__(self) -> str:
         options = ", ".join(p.name for p in self._action.parameters)
         return f"{self.name}({options}): {self._action.text}\n{self.formula}"
+
+
+def action_of_file(file: str) -> CellAction:
+    """The action that a file states, `mine.py` or `mine.py:name`."""
+    from .generator.operators import action_of_file as stated
+
+    with wrong_use():
+        return CellAction(stated(file).statement)
 
 
 def expression(function: Callable[..., Any] | str = "") -> Any:

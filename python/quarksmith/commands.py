@@ -9,12 +9,22 @@ from .table import Command, read_table
 
 def _function(name: str) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
+        kwargs = with_action(kwargs)
         command = TABLE[name]
         return call(command, command.bind(args, kwargs))
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
     return function
+
+
+def with_action(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with the action in place of the file that states it: `mine.py`, or `mine.py:name`."""
+    if ".py" not in str(given.get("action", "")):
+        return given
+    from .cells import action_of_file
+
+    return given | {"action": action_of_file(str(given["action"]))}
 
 
 def refresh() -> None:

@@ -15,6 +15,7 @@ class Solver:
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs = commands.with_action(kwargs)
         command = commands.TABLE["solve"].without("rhs", "guess")
         self._solver = _quarksmith.open_solver(command.values(command.bind(args, kwargs)), None)
         self.reports: list[Report] = []

@@ -112,7 +112,7 @@ std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, 
       !j["run"].is_object() ||
       !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
     throw Error(fmt::format("{}: its record {} is damaged", file, record));
-  if (const Keys before = j["run"]; before != d.keys)
+  if (const Keys before = with_digests(j["run"], d.keys); before != d.keys)
     throw UsageError(fmt::format("{}: was written by another run than {}: {}; {}", file, o.run.string(),
                                  differences(before, d.keys), instead));
   const std::uint64_t done = j["trajectories"], end = static_cast<std::uint64_t>(d.count);

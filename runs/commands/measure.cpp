@@ -60,6 +60,7 @@ std::string first_difference(const std::string& before, const RunKeys& now) {
     const auto found = keys.find(key);
     return found == keys.end() ? std::string("missing") : printable(found->second);
   };
+  was = with_digests(std::move(was), now);
   RunKeys both = was;
   both.insert(now.begin(), now.end());
   for (const auto& [key, any] : both)

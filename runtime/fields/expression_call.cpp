@@ -184,6 +184,10 @@ void check_arguments(const Kernel& k, std::span<const ExpressionParameter> param
                                      parameters[m].name, p.name, arguments[n].direction()->mu));
     if (!p.is_output()) continue;
     for (std::size_t m = 0; m < parameters.size(); ++m)
+      if (m != n && parameters[m].operand == p.operand && memory_of(arguments[m]) != memory_of(arguments[n]))
+        throw UsageError(
+            fmt::format("{}: {} is written in place of {}; give one field", k.operation, p.name, parameters[m].name));
+    for (std::size_t m = 0; m < parameters.size(); ++m)
       if (m != n && parameters[m].flag != "here" && parameters[m].is_field() &&
           memory_of(arguments[m]) == memory_of(arguments[n]))
         throw UsageError(fmt::format("{}: {} cannot be written into {}, which is {}; use another field", k.operation,

@@ -43,6 +43,11 @@ struct PropagatorForm {
   friend bool operator==(const PropagatorForm&, const PropagatorForm&) = default;
 };
 
+/// In a provenance the digest of an action's formula; actions of the library, as released, state none.
+constexpr const char* formula_key = "formula_digest";
+/// What a file must state if it is to serve: no formula where it has one.
+Provenance wanted_of(Provenance own, const Provenance& found);
+
 /// What a file states of itself.
 struct PropagatorHeader {
   Provenance provenance;  ///< decides whether two runs compute the same columns

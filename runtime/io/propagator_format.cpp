@@ -248,7 +248,7 @@ PropagatorStructure read(hid_t file, const std::string& path) {
 std::string difference(const PropagatorStructure& found, const PropagatorHeader& header, const Coordinates& lattice) {
   if (found.extent != lattice)
     return fmt::format("lattice is {}, now {}", fmt::join(found.extent, "x"), fmt::join(lattice, "x"));
-  for (const auto& [key, value] : header.provenance) {
+  for (const auto& [key, value] : wanted_of(header.provenance, found.attributes)) {
     const auto other = found.attributes.find(key);
     if (other == found.attributes.end()) return fmt::format("{} is not stated, now '{}'", key, text_of(value));
     if (other->second != value)

@@ -59,6 +59,11 @@ PropagatorReader::PropagatorReader(const std::filesystem::path& path, Communicat
 
 PropagatorReader::~PropagatorReader() = default;
 
+Provenance wanted_of(Provenance own, const Provenance& found) {
+  if (found.contains(formula_key)) own.emplace(formula_key, std::string());
+  return own;
+}
+
 const Provenance& PropagatorReader::provenance() const { return parts_->known.attributes; }
 const PropagatorForm& PropagatorReader::form() const { return parts_->known.form; }
 const Coordinates& PropagatorReader::extent() const { return parts_->known.extent; }

@@ -43,7 +43,7 @@ FormulaMatrix::FormulaMatrix(const ActionFields& fields, const PrecisionInfo& pr
       colours_(fields.links().colours()),
       storage_(NamedArguments::has_links(*info_) ? fields.links().storage() : ""),
       named_(fields, precision, storage_) {
-  const std::string_view operation[2] = {info_->name, info_->conjugate};
+  const std::string_view operation[2] = {info_->own_kernels(), info_->conjugate};
   for (const bool dagger : {false, true}) kernels_[dagger] = kernel_for(operation[dagger]);
 }
 

@@ -20,7 +20,8 @@ std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& f
   using Term = std::shared_ptr<const StoredTerm>;
   const StatementFields& made = fields.in_double();
   const auto known = fields.links().derived<std::shared_ptr<Term::weak_type>>(
-      fmt::format("site term of {}: {} {}", values.info().name, values.text(), static_cast<const void*>(&made)),
+      fmt::format("site term of {}{}: {} {}", values.info().name, values.info().digest, values.text(),
+                  static_cast<const void*>(&made)),
       [] { return std::make_shared<Term::weak_type>(); });
   const PrecisionInfo& high = find_precision("double");
   Term term = known->lock();

@@ -95,7 +95,7 @@ class FermionForce::Part {
     const auto all = info().fields;
     if (std::none_of(all.begin(), all.end(), [](const ActionField& f) { return f.moves && !f.group.empty(); })) return;
     const NamedArguments named(*fields_, find_precision("double"), u_.storage().name);
-    const std::string operation = "force_" + std::string(info().name);
+    const std::string operation = "force_" + std::string(info().own_kernels());
     const ExpressionSettings settings = with_basis(info().has_basis);
     const Kernel& kernel =
         find(u_.domain().device().kernels(), {.operation = operation,

@@ -97,7 +97,7 @@ void require_unitary(const LinkField& links) {
 }  // namespace
 
 std::string LinkProgram::text() const {
-  std::string text(info().name);
+  std::string text = std::string(info().name) + std::string(info().digest);  // of what is kept with links
   for (const ActionNumber& n : info().numbers) {
     const Complex64 z = values_.complex(n);
     text += fmt::format(" {:.17g}", z.real());

@@ -109,19 +109,71 @@ def test_a_field_and_sums_come_back_together(cells):
     assert cell_added(*fields, 0.5, out=h)[0] is h
 
 
-def test_a_new_formula_takes_the_place_of_the_old_one(cells):
+def test_a_sum_is_of_what_was_read_also_in_place(cells):
+    from quarksmith.language import Real, Spinor, Sum, dot, re, total
+
+    @cells.expression
+    def cell_descent(r: Spinor, q: Spinor, a: Real) -> tuple[Spinor, Sum]:
+        return r - a * q, total(re(dot(r - a * q, r - a * q)))
+
+    r, q = random_pair(cells)
+    _, expected = cell_descent(r, q, 0.3)
+    written, found = cell_descent(r, q, 0.3, out=r)
+    assert written is r and np.array_equal(found, expected)
+    assert np.allclose(found, (abs(r.lexicographic().reshape(2, -1)) ** 2).sum(axis=1), rtol=1e-13)
+
+
+def test_formulas_of_one_name_stay_what_they_are(cells):
     from quarksmith.language import Real, Spinor
 
-    results = []
     psi = cells.source(cells.Lattice((4, 4, 4, 4)))
+    made = []
     for factor in (2, 3):
 
         @cells.expression
         def cell_multiple(psi: Spinor, a: Real) -> Spinor:
             return factor * a * psi  # noqa: B023
 
-        results.append(cell_multiple(psi, 0.5).lexicographic()[0].max().real)
-    assert results == pytest.approx([1.0, 1.5], rel=1e-14)
+        made.append(cell_multiple)
+    results = [f(psi, 0.5).lexicographic()[0].max().real for f in (*made, made[0])]
+    assert results == pytest.approx([1.0, 1.5, 1.0], rel=1e-14)
+
+
+def test_actions_of_one_name_stay_what_they_are(cells, tmp_path):
+    """Also where M is a kernel of its own; a file of one serves no other."""
+    from quarksmith.language import Fermion, Links, Real, adj, directions, gamma, shift, x
+
+    def make(r, corner):
+        @cells.action
+        def cell_general(u: Links, psi: Fermion, mass: Real) -> Fermion:
+            hop = sum(
+                (r - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (r + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
+                for mu in directions
+            )
+            two = u[x] * shift(u[x] * shift(psi, +x), +x)
+            return (mass + 4 * r) * psi - hop / 2 + corner * two
+
+        return cell_general
+
+    u = cells.read("weak:0.6:4,4,4,4:1")
+    b = cells.source(u)
+
+    def solution(action):
+        return cells.solve(u, b, action=action, mass=0.5).lexicographic()
+
+    for corner in (0, 0.01):
+        first = make(1.0, corner)
+        expected = solution(first)
+        again = cells.propagator(u, action=first, mass=0.5, out=tmp_path / f"{corner}.h5")
+        second = make(0.7, corner)
+        assert second.name == "cell-general" and abs(solution(second) - expected).max() > 0.1
+        assert np.array_equal(solution(first), expected) and first.name != second.name
+        with pytest.raises(cells.UsageError, match="formula_digest"):
+            cells.propagator(u, action=second, mass=0.5, out=tmp_path / f"{corner}.h5")
+        third = make(1.0, corner)
+        assert third.name == "cell-general" and np.array_equal(solution(third), expected)
+        same = cells.propagator(u, action=third, mass=0.5, out=tmp_path / f"{corner}.h5")
+        assert same.report["correlators"] == again.report["correlators"]
 
 
 def test_momenta_and_links_are_written(cells):

@@ -103,7 +103,6 @@ def test_include_is_chosen_and_rows_are_left_out(tmp_path):
         ('include = ["everything"]\n', "include = 'everything' is unknown; use some of solve, heatbath, smear"),
         ('include = "solve"\n', "use a list"),
         ('[[kernel]]\noperator = "axpby"\nprecision = ["double"]\ninclude = ["solve"]\n', "use true or false"),
-        (wilson() + "[budget]\nkernels = 20\n", "(1 of its rows, "),
     ],
 )
 def test_what_is_no_set_is_refused(text, message, tmp_path):

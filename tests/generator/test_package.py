@@ -3,16 +3,21 @@
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from generator.actions import ACTIONS, SMEARINGS
+from generator.emit.action_table import action_row
 from generator.emit.build import RECORD, Build, read_build, write_record
 from generator.emit.words import formula
 from generator.errors import SpecError
 from generator.folders import ROOT
 from generator.language import Fermion, Links, Real, Spinor, action, expression, gamma5, parameter, shift, x
+from generator.language.formula import named
 from generator.lower.record import lower
 from generator.operators import OPERATORS, RECORDS, add_action, add_expression
+from generator.released import RELEASED
 
 FILE = """from generator.language import Links, Real, Spinor, expression, shift, x
 
@@ -77,26 +82,55 @@ def test_a_function_is_the_class_that_says_the_same():
     assert made.place.file == __file__ and made.place.line == twisted.__code__.co_firstlineno
 
 
-def test_programs_add_actions_and_take_them_back():
-    made = action(type("Added", (), {"__annotations__": {"mass": Real}, "mass": parameter(help="m"), "dirac": dirac}))
-    try:
-        names = add_action(made.action)
-        assert "added" in RECORDS and all(name in OPERATORS for name in names) and names
-        assert add_action(made.action) == names, "a cell that is run again"
-    finally:
-        RECORDS.pop("added", None)
-        for name in names:
-            OPERATORS.pop(name, None)
-
-
 def dirac(self, u: Links, psi: Fermion) -> Fermion:
     return self.mass * psi - u[x] * shift(u[x] * shift(psi, +x), +x)
 
 
+def other_dirac(self, u: Links, psi: Fermion) -> Fermion:
+    return 2 * dirac(self, u, psi)
+
+
+def stated(name, formula=dirac, **said):
+    members = {"__annotations__": {"mass": Real}, "mass": parameter(help="m", **said), "dirac": formula}
+    return action(type(name, (), members)).action
+
+
+def test_formulas_are_known_by_what_they_say():
+    with patch.dict(RECORDS), patch.dict(OPERATORS):
+        first = add_action(stated("Added"))
+        kernels = OPERATORS["added"]
+        assert first.name == first.called == "added" and "added_dagger" in OPERATORS
+        assert add_action(stated("Added")) is first, "a cell that is run again"
+        others = [add_action(stated("Added", other_dirac)), add_action(stated("Added", lower=0.5))]
+        assert len({first.name, *(o.name for o in others)}) == 3 and {o.called for o in others} == {"added"}
+        assert first.digest == others[1].digest != others[0].digest, "a range is no formula"
+        assert OPERATORS["added"] is kernels and all(o.name in OPERATORS for o in others)
+        row = action_row(RECORDS[others[0].name], "added").members
+        assert (row["name"], row["matrix"], row["digest"]) == (
+            '"added"',
+            f'"{others[0].name}"',
+            f'"{others[0].digest}"',
+        )
+
+    with patch.dict(OPERATORS):
+        made = [add_expression(named(multiple(k), "scaled_by_a_number")) for k in (2.0, 5.0, 2.0)]
+        assert made[0] is made[2] and made[0].name != made[1].name and "5.0*psi" in made[1].formula
+
+
+def multiple(k):
+    def scaled(psi: Spinor) -> Spinor:
+        return k * psi
+
+    return scaled
+
+
+def test_actions_of_the_library_are_as_released():
+    assert {name: a.digest for name, a in (ACTIONS | SMEARINGS).items()} == RELEASED
+
+
 def test_names_of_the_library_are_refused():
-    wilson = type("Wilson", (), {"__annotations__": {"mass": Real}, "mass": parameter(help="m"), "dirac": dirac})
     with pytest.raises(SpecError, match="wilson is an action of the library; use another name"):
-        add_action(action(wilson).action)
+        add_action(stated("Wilson"))
 
     @expression("plaquette")
     def other(psi: Spinor) -> Spinor:

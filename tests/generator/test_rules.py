@@ -75,7 +75,7 @@ def imports(path: Path) -> set[str]:
 
 
 LAYERS = {
-    "errors": ("errors", "folders", "alias"),
+    "errors": ("errors", "folders", "alias", "released"),
     "language": ("language", "actions"),
     "algebra": ("algebra", "cost"),
     "lower": ("lower",),

@@ -99,6 +99,34 @@ class Slanted(Wilson):
 """
 
 
+CROWDED = """from generator.language import Fermion, Links, Real, action, adj, directions, parameter, shift, sigma, tau
+from generator.language import x, y
+from generator.language.gauge import PLANES, field_strength, plaquette
+
+
+def sums(u, count):
+    return [plaquette(u, mu, nu) + k * adj(plaquette(u, nu, mu)) for k in range(count) for mu, nu in PLANES]
+
+
+@action
+class Pushed:
+    m: Real = parameter(help="mass")
+
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        hop = u[x] * shift(u[y] * shift(psi, +y), +x)
+        return self.m * psi + hop + sum(sigma[mu, nu] * (a * psi) for a, (mu, nu) in zip(sums(u, 3), 3 * PLANES))
+
+
+@action
+class Crowded:
+    m: Real = parameter(help="mass")
+
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        hop = u[x] * shift(u[y] * shift(psi, +y), +x)
+        return self.m * psi + hop + sum(sigma[mu, nu] * (a * psi) for a, (mu, nu) in zip(sums(u, 9), 9 * PLANES))
+"""
+
+
 def test_a_row_of_a_body_asks_for_its_kernels(with_another):
     """Of its spins, with links as solvers store them, and of all methods that it is solved with."""
     path = with_another / "generator/actions/phased.py"
@@ -126,6 +154,7 @@ def test_one_that_is_refused_does_not_stop_the_others(with_another):
         "unread": "import nothing_like_this\n",
         "undefined": STATEMENT.replace("class TwoSteps(Naive)", "class Undefined(Nothing)"),
         "again": STATEMENT,
+        "crowded": CROWDED,
     }
     for name, text in wrong.items():
         (folder / f"{name}.py").write_text(text)
@@ -133,10 +162,18 @@ def test_one_that_is_refused_does_not_stop_the_others(with_another):
         status, output = run(with_another, "generator", "generate")
         assert status == 0, output
         warnings = [line for line in output.splitlines() if "warning" in line]
-        assert len(warnings) == len(wrong), output
-        for name in wrong.keys() - {"again"} | {"two_steps"}:
+        assert len(warnings) == len(wrong) + 1, output
+        for name in wrong.keys() - {"again"} | {"two_steps", "force_pushed"}:
             message = rf"generator: warning: {name} is left out: .*/generator/actions/\w+.py:\d+: "
             assert [line for line in warnings if re.match(message, line)], output
+        rows = '[[kernel]]\naction = ["pushed", "naive"]\nprecision = ["double"]\n'  # with all sets of include
+        (with_another / "rows.toml").write_text(rows)
+        listed = run(with_another, "generator", "list", "--profile", "rows.toml")[1].split()
+        assert {"pushed_double_r18_nr", "pushed_dagger_double_r18_nr", "force_naive_double_r18_nr"} <= set(listed)
+        assert not [name for name in listed if name.startswith("force_pushed")]
+        row = 'operator = "force_pushed"\nprecision = "double"\nlinks = 18\nbasis = "non_relativistic"'
+        status, output = run(with_another, "generator", "kernel", "--row", f"[[kernel]]\n{row}")
+        assert status == 2 and "force_pushed has more than 12 fields" in output and "not `hmc`" in output
         status, output = run(with_another, "generator", "explain", "wrong")
         assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
         assert "two_steps is also the action of" in run(with_another, "generator", "explain", "two_steps")[1]
