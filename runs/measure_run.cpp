@@ -60,8 +60,8 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
 MeasureRun::~MeasureRun() = default;
 
 std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
-  if (q.smear_links.empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
-  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
+  if (q.smear_links().empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
+  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links()), settings);
 }
 
 std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
@@ -207,7 +207,7 @@ void MeasureRun::contract(int correlator, int position, RecordArray& to) {
     return [this, &c, phase](const Propagator& s, int mu) {
       const MeasureQuark& q = plan_.quarks[c.ahead];
       const auto& boundary = phase ? q.action.setting().boundary : no_phases;
-      return ahead_of(s, mu, links_->whole(q.smear_links), boundary);
+      return ahead_of(s, mu, links_->whole(q.smear_links()), boundary);
     };
   };
   const auto on_slices = on_slices_.find(c.propagators[0]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,10 @@ class TableReader {
   /// `FILE:LINE: WHAT: MESSAGE`. \throws UsageError
   [[noreturn]] void fail(int line, const std::string& message) const;
   [[noreturn]] void fail(const std::string& message) const { fail(table_->line, message); }
+  /// \throws Refusal of a key, with its line.
+  [[noreturn]] void refuse(Refusal::Kind kind, const std::string& key, const std::string& message) const;
+  /// What it throws without a file and a line gets those of the key that it is about, or of this table.
+  void locate(const std::function<void()>& work) const;
   int line() const { return table_->line; }
   const std::string& file() const { return file_; }
   const std::string& called() const { return what_; }
@@ -61,6 +66,8 @@ class TableReader {
   /// Members of descriptions by the keys of this table, noted with their values or defaults.
   /// \param folder from which paths start. \throws Refusal as `fill`, with file and line.
   void read(Members& members, const std::filesystem::path& folder);
+  /// All keys that were not asked for before.
+  void read_rest(Description& description, const std::filesystem::path& folder);
   /// \throws UsageError a key was not asked for: it is unknown here.
   void done() const;
 
@@ -75,6 +82,8 @@ class TableReader {
   template <class T>
   T noted(const std::string& key, T value);
   TableReader within(const Table& table, const std::string& what) const;
+  void fill_from(Members& members, const Table& values);
+  void note(const Member& member, const Value& value);
 
   const Table* table_;
   std::string file_, what_;

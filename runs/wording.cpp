@@ -46,4 +46,9 @@ std::string Wording::help() const {
   return {};
 }
 
+std::string Wording::message(int line, const std::string& wrong, bool with_help) const {
+  if (door == Door::toml) return fmt::format("{}:{}: {}: {}", file, line, subject, wrong);
+  return with_help ? fmt::format("{}: {}; {} shows its use", subject, wrong, help()) : wrong;
+}
+
 }  // namespace quarksmith::runs
