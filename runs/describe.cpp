@@ -39,7 +39,8 @@ void Description::refuse_given(std::initializer_list<std::string_view> members, 
 }
 
 void Description::refuse(Refusal::Kind kind, std::string_view member, const std::string& why) const {
-  throw Refusal(kind, std::string(member), 0, fmt::format("{}{}{}", called(member), why.starts_with(':') ? "" : " ", why));
+  throw Refusal(kind, std::string(member), 0,
+                fmt::format("{}{}{}", called(member), why.starts_with(':') ? "" : " ", why));
 }
 
 void Members::leave_out(std::initializer_list<std::string_view> names) {
@@ -103,11 +104,11 @@ void fill(Members& members, const Table& values, const Wording& wording) {
   for (Description* part : members.parts()) part->check();
   for (const Member& member : members.all())
     if (member.is_required() && !lines.contains(member.name()))
-      throw Refusal(
-          Refusal::Kind::missing, member.name(), values.line,
-          wording.message(values.line,
-                 fmt::format("{} is required", member.is_positional() ? member.name() : wording.name(member.name())),
-                 true));
+      throw Refusal(Refusal::Kind::missing, member.name(), values.line,
+                    wording.message(values.line,
+                                    fmt::format("{} is required",
+                                                member.is_positional() ? member.name() : wording.name(member.name())),
+                                    true));
 }
 
 void fill(Description& description, const Table& values, const Wording& wording) {

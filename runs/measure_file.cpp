@@ -238,6 +238,8 @@ void read_source(TableReader table, MeasurePlan& plan, const Lattice& lattice, c
     if (k->name == kind) s.kind = k;
   SourceTable keys(s, plan, lattice);
   table.read_rest(keys, folder);
+  if (s.smearing && s.momentum != Momentum{})  // older runs multiplied before they smeared
+    table.note("momentum", fmt::format("[{}], of the smeared source", fmt::join(s.momentum, ", ")));
   plan.sources.push_back(s);
 }
 
@@ -267,9 +269,7 @@ void read_quark(TableReader table, MeasurePlan& plan, const Lattice& lattice, co
 
 /// The node of what a table asks for; made if there is none that is the same.
 void read_propagator(TableReader table, MeasurePlan& plan, const std::filesystem::path& folder) {
-  std::vector<std::string> taken;
-  for (const auto& [name, node] : plan.propagators) taken.push_back(name);
-  const std::string name = read_own_name(table, "propagator", taken);
+  const std::string name = read_own_name(table, "propagator", plan.names_of_propagators());
   PropagatorTable keys(plan);
   table.read_rest(keys, folder);
   const PropagatorNode solved{name, plan.number(plan.quarks, keys.quark), plan.number(plan.sources, keys.source)};

@@ -173,6 +173,8 @@ struct MeasurePlan {
     return all[static_cast<std::size_t>(number(all, name))];
   }
 
+  std::vector<std::string> names_of_propagators() const;
+
   /// Columns of a propagator.
   int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }

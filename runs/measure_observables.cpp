@@ -38,15 +38,16 @@ RecordArray measure_polyakov_correlator(const ObservablePlace& place, const Loop
 }
 
 RecordArray measure_diagonal_loops(const ObservablePlace& place, const LoopSizes& loops) {
-  return real_array({static_cast<std::uint64_t>(loops.time)},
-                    diagonal_loops(*place.links(loops.smear_space), *place.links(""), static_cast<int>(loops.time)),
-                    "time, from 1");
+  return real_array(
+      {static_cast<std::uint64_t>(loops.time)},
+      diagonal_loops(*place.links(loops.smear_space), *place.links(""), static_cast<int>(loops.time), place.look),
+      "time, from 1");
 }
 
 RecordArray measure_wilson_loops(const ObservablePlace& place, const LoopSizes& loops) {
   std::vector<double> all;
   for (const auto& row : wilson_loops(*place.links(loops.smear_space), *place.links(""), static_cast<int>(loops.space),
-                                      static_cast<int>(loops.time)))
+                                      static_cast<int>(loops.time), place.look))
     all.insert(all.end(), row.begin(), row.end());
   return real_array({static_cast<std::uint64_t>(loops.space), static_cast<std::uint64_t>(loops.time)}, std::move(all),
                     "space time, from 1");
@@ -107,13 +108,13 @@ RecordArray measure_flow(const ObservablePlace& place, const FlowSchedule& sched
   GradientFlow flow(place.gauge, place.domain, find_precision("double"), action);
   std::vector<FlowPoint> points;
   std::vector<double> all;
-  const FlowWork work = flow_along(flow, schedule, [&](const FlowPoint& p) {
+  const auto keep = [&](const FlowPoint& p) {
     points.push_back(p);
     const double square = p.time * p.time;
     all.insert(all.end(), {p.time, p.plaquette_energy, p.clover_energy - p.space_energy, p.space_energy,
                            square * p.clover_energy, p.charge, square * p.improved_energy()});
-    place.look();
-  });
+  };
+  const FlowWork work = flow_along(flow, schedule, keep, place.look);
   RecordArray array = real_array({points.size(), 7}, std::move(all),
                                  "point (t, E of plaquettes, E_time, E_space, t^2 E, charge, t^2 E improved)");
   array.attributes["steps"] = static_cast<long long>(work.steps);

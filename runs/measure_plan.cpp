@@ -102,6 +102,12 @@ bool has_shifts(const MeasureQuark& q) {
 
 }  // namespace
 
+std::vector<std::string> MeasurePlan::names_of_propagators() const {
+  std::vector<std::string> names;
+  for (const auto& [name, node] : propagators) names.push_back(name);
+  return names;
+}
+
 std::vector<int> MeasurePlan::solved_with(int node) const {
   const PropagatorNode& n = nodes[node];
   if (n.of >= 0 || n.sequential || !has_shifts(quarks[n.quark])) return {node};

@@ -44,24 +44,18 @@ MomentumGroups CorrelatorTable::momenta(const SpaceSymmetry& symmetry) const {
 }
 
 Member& CorrelatorTable::list_propagator(Members::Adder& add, std::string& name) const {
-  std::vector<std::string> known;
-  for (const auto& [other, node] : plan.propagators) known.push_back(other);
-  return add("quark", name, "a propagator").required().among(known);
+  return add("quark", name, "a propagator").required().among(plan.names_of_propagators());
 }
 
 Member& CorrelatorTable::list_meson(Members::Adder& add, std::vector<std::string>& names) const {
-  std::vector<std::string> known;
-  for (const auto& [other, node] : plan.propagators) known.push_back(other);
-  return add("quarks", names, "two propagators").required().count(2, 2).among(known);
+  return add("quarks", names, "two propagators").required().count(2, 2).among(plan.names_of_propagators());
 }
 
 Member& CorrelatorTable::list_baryon(Members::Adder& add, Member::Texts& names) const {
-  std::vector<std::string> known;
-  for (const auto& [other, node] : plan.propagators) known.push_back(other);
   return add("quarks", Member::Target(&names), "the propagator of each quark line: {u = \"l\", d = \"l\", s = \"s\"}")
       .required()
       .count(1)
-      .among(known);
+      .among(plan.names_of_propagators());
 }
 
 Member& CorrelatorTable::list_gammas(Members::Adder& add, std::vector<std::string>& gammas) {

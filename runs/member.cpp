@@ -164,12 +164,12 @@ void Member::refuse(Refusal::Kind kind, const Value& value, const Wording& wordi
 void Member::refuse_type(const Value& value, const Wording& wording) const {
   const bool is_whole = is_number() && !std::holds_alternative<double*>(target_);
   const auto* list = std::get_if<Integers>(&target_);
-  const std::string kind = is_flag()           ? "true or false"
-                           : is_whole          ? "a whole number"
-                           : type() == "FLOAT" ? "a number"
+  const std::string kind = is_flag()                                 ? "true or false"
+                           : is_whole                                ? "a whole number"
+                           : type() == "FLOAT"                       ? "a number"
                            : std::holds_alternative<Texts*>(target_) ? "a table of texts"
                            : list == nullptr                         ? "a text"
-                           : list->each == 0 ? "a list of whole numbers"
+                           : list->each == 0                         ? "a list of whole numbers"
                                              : fmt::format("a list of {} whole numbers", list->each);
   refuse(Refusal::Kind::type, value, wording,
          fmt::format("{}: '{}' is not {}", wording.name(name_),

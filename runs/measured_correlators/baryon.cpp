@@ -1,10 +1,8 @@
 #include "runs/measured_correlator.hpp"
 #include "solvers/measure/baryons.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 class BaryonTable final : public CorrelatorTable {
  public:
@@ -38,4 +36,4 @@ class BaryonTable final : public CorrelatorTable {
 
 extern constinit const MeasuredCorrelator baryon = {.name = "baryon", .table = correlator_table<BaryonTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

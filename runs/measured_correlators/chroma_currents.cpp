@@ -2,10 +2,8 @@
 
 #include "runs/measured_correlator.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 class ChromaCurrentsTable final : public CorrelatorTable {
  public:
@@ -44,4 +42,4 @@ class ChromaCurrentsTable final : public CorrelatorTable {
 extern constinit const MeasuredCorrelator chroma_currents = {.name = "chroma-currents",
                                                              .table = correlator_table<ChromaCurrentsTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

@@ -4,10 +4,8 @@
 
 #include "runs/measured_correlator.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 constexpr std::pair<const char*, bool Dilution::*> dilutions[] = {{"spin", &Dilution::spin},
                                                                   {"colour", &Dilution::colour},
@@ -20,8 +18,12 @@ class LoopTable final : public CorrelatorTable {
   using CorrelatorTable::CorrelatorTable;
 
   void complete(MeasureCorrelator& c) override {
-    LoopPlan loop{plan.number(plan.quarks, quark_), group_ == "z2" ? 2 : 4, static_cast<int>(count_),
-                  static_cast<std::uint64_t>(seed_), {}, {}};
+    LoopPlan loop{plan.number(plan.quarks, quark_),
+                  group_ == "z2" ? 2 : 4,
+                  static_cast<int>(count_),
+                  static_cast<std::uint64_t>(seed_),
+                  {},
+                  {}};
     if (plan.quarks[loop.quark].action.spins() != 4)
       refuse(Refusal::Kind::contradicts, "quark",
              fmt::format(": kind loop is of Dirac quarks, '{}' is not; use another", quark_));
@@ -31,8 +33,7 @@ class LoopTable final : public CorrelatorTable {
       refuse(Refusal::Kind::contradicts, "dilution",
              ": in space and time there is one site in each part; leave even-odd out");
     for (const GammaPair& g : gamma_pairs_of(gammas_)) {
-      if (g.sink != g.source)
-        refuse(Refusal::Kind::contradicts, "gammas", ": a loop has one; give names of one each");
+      if (g.sink != g.source) refuse(Refusal::Kind::contradicts, "gammas", ": a loop has one; give names of one each");
       loop.gammas.push_back(g.sink);
       c.structures.push_back(meson_names()[g.sink]);
     }
@@ -60,4 +61,4 @@ class LoopTable final : public CorrelatorTable {
 
 extern constinit const MeasuredCorrelator loop = {.name = "loop", .table = correlator_table<LoopTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

@@ -1,9 +1,7 @@
 #include "runs/measured_correlator.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 class MesonTable final : public CorrelatorTable {
  public:
@@ -34,4 +32,4 @@ class MesonTable final : public CorrelatorTable {
 
 extern constinit const MeasuredCorrelator meson = {.name = "meson", .table = correlator_table<MesonTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

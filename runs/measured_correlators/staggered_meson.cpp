@@ -1,10 +1,8 @@
 #include "runs/measured_correlator.hpp"
 #include "solvers/measure/staggered_hadrons.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 std::vector<std::string> names_of_staggered_mesons() {
   std::vector<std::string> names;
@@ -40,4 +38,4 @@ class StaggeredMesonTable final : public CorrelatorTable {
 extern constinit const MeasuredCorrelator staggered_meson = {
     .name = "staggered-meson", .staggered = true, .table = correlator_table<StaggeredMesonTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

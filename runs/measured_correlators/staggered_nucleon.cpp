@@ -1,10 +1,8 @@
 #include "runs/measured_correlator.hpp"
 #include "solvers/measure/staggered_hadrons.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 class StaggeredNucleonTable final : public CorrelatorTable {
  public:
@@ -29,4 +27,4 @@ class StaggeredNucleonTable final : public CorrelatorTable {
 extern constinit const MeasuredCorrelator staggered_nucleon = {
     .name = "staggered-nucleon", .staggered = true, .table = correlator_table<StaggeredNucleonTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

@@ -8,10 +8,8 @@
 #include "solvers/measure/baryons.hpp"
 #include "solvers/measure/sequential.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 /// Currents in their order: the local ones together, each conserved one by itself.
 std::vector<Complex64> contract_currents(const std::vector<Current>& currents, const Propagator& x, const Propagator& s,
@@ -169,4 +167,4 @@ std::unique_ptr<CorrelatorTable> three_point_table(MeasurePlan& plan, TableReade
 
 extern constinit const MeasuredCorrelator three_point = {.name = "three-point", .table = three_point_table};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators

@@ -2,10 +2,8 @@
 
 #include "runs/measured_correlator.hpp"
 
-namespace quarksmith::measured_correlators {
+namespace quarksmith::runs::measured_correlators {
 namespace {
-
-using namespace runs;
 
 class WallCurrentsTable final : public CorrelatorTable {
  public:
@@ -37,17 +35,20 @@ class WallCurrentsTable final : public CorrelatorTable {
     const Action& action = plan.quarks[of.quark].action;
     const auto refuse_it = [this](const std::string& why) { refuse(Refusal::Kind::contradicts, "quark", why); };
     if (!action.has_midpoint() || !has_conserved_current(action))
-      refuse_it(fmt::format(": kind wall-currents is of isotropic domain-wall quarks of Shamir's form, which '{}' is "
-                            "not; use another propagator, or kind meson",
-                            of.name));
+      refuse_it(
+          fmt::format(": kind wall-currents is of isotropic domain-wall quarks of Shamir's form, which '{}' is "
+                      "not; use another propagator, or kind meson",
+                      of.name));
     if (of.of >= 0)
-      refuse_it(fmt::format(": propagator '{}' has a smeared sink, where no current is conserved; use one with a point "
-                            "sink",
-                            of.name));
+      refuse_it(
+          fmt::format(": propagator '{}' has a smeared sink, where no current is conserved; use one with a point "
+                      "sink",
+                      of.name));
     if (action.slices() % 2 != 0)
-      refuse_it(fmt::format(": quark '{}' has {} slices; axial currents change sign in the middle of an even number of "
-                            "them",
-                            plan.quarks[of.quark].name, action.slices()));
+      refuse_it(
+          fmt::format(": quark '{}' has {} slices; axial currents change sign in the middle of an even number of "
+                      "them",
+                      plan.quarks[of.quark].name, action.slices()));
   }
 
   std::string quark_, source_ = "g5";
@@ -59,4 +60,4 @@ class WallCurrentsTable final : public CorrelatorTable {
 extern constinit const MeasuredCorrelator wall_currents = {.name = "wall-currents",
                                                            .table = correlator_table<WallCurrentsTable>};
 
-}  // namespace quarksmith::measured_correlators
+}  // namespace quarksmith::runs::measured_correlators
