@@ -143,21 +143,6 @@ std::vector<double> TableReader::numbers(const std::string& key) {
   return noted(key, all);
 }
 
-std::vector<std::vector<double>> TableReader::lists(const std::string& key, std::size_t each) {
-  const std::string kind = fmt::format("a list of {} numbers, or a list of such lists", each);
-  const Value& value = need(key, kind.c_str());
-  const auto& given = as<std::vector<Value>>(key, value, kind.c_str());
-  const bool one = !given.empty() && !std::holds_alternative<std::vector<Value>>(given[0].value);
-  std::vector<std::vector<double>> all;
-  for (const Value& entry : one ? std::vector<Value>{value} : given) {
-    auto& list = all.emplace_back();
-    for (const Value& n : as<std::vector<Value>>(key, entry, kind.c_str())) list.push_back(as_number(key, n));
-    if (list.size() != each) fail(entry.line, fmt::format("{} is not {}", key, kind));
-  }
-  if (all.empty()) fail(value.line, fmt::format("{} is empty; give it {}", key, kind));
-  return noted(key, all);
-}
-
 std::vector<std::string> TableReader::texts(const std::string& key) {
   const Value& value = need(key, "a list of texts in quotes");
   std::vector<std::string> all;

@@ -56,8 +56,6 @@ class TableReader {
   std::string word(const std::string& key, const std::vector<std::string>& words,
                    std::optional<std::string> fallback = {});
   std::vector<double> numbers(const std::string& key);
-  /// Lists of as many numbers each, or one such list.
-  std::vector<std::vector<double>> lists(const std::string& key, std::size_t each);
   std::vector<std::string> texts(const std::string& key);
   /// Empty if it is missing.
   std::optional<TableReader> table(const std::string& key, const std::string& what);
