@@ -37,9 +37,6 @@ struct ConfigurationsTable : Description {
     add("lattice", Member::Integers{&lattice, directions}, "of formats that do not record it: [X, Y, Z, T]");
     list_allow_non_su3(add, allow_non_su3);
   }
-  void check() override {
-    if (!numbers.empty() && files.empty()) refuse(Kind::missing, "files", "is required");
-  }
 };
 
 /// The last number in the name of a file; -1: there is none.
@@ -215,7 +212,7 @@ std::string read_own_name(TableReader& table, const char* what, const std::vecto
         fmt::format("name '{}'; use letters, digits and the like without /, comma and space", printable(name)));
   if (std::find(taken.begin(), taken.end(), name) != taken.end())
     table.refuse(Kind::twice, "name",
-                 fmt::format("there is another '{}' already; give each {} a name of its own", name, what));
+                 fmt::format("name '{}' is that of another {}; give each a name of its own", name, what));
   table.call(fmt::format("{} '{}'", what, name));
   return name;
 }

@@ -253,7 +253,8 @@ void Member::require_word(const Value& value, const Wording& wording) const {
       check_(said);
     } catch (const UsageError& error) {
       if (wording.door != Door::toml) throw;
-      refuse(Refusal::Kind::type, value, wording, error.what());
+      const std::string what = error.what();
+      refuse(Refusal::Kind::type, value, wording, what.starts_with(name_) ? what : name_ + ": " + what);
     }
 }
 

@@ -70,7 +70,7 @@ TABLES = [
     ("source", SPARE + QUARKS, SOURCE, {"at": "[0, 0, 0, 1]", "count": "1\nseed = 1", **OF_SOURCE}),
     ("source", SPARE + QUARKS, DRAWN, {"count": "2", "seed": "4"}),
     ("noise", SPARE + QUARKS, NOISE, {"at": "[0]", "count": "1", "seed": "4", "group": '"z4"', **OF_SOURCE}),
-    ("propagator", SPARE + DIRAC[: DIRAC.rindex("[[propagator]]")] + SOURCE.replace('"p"', '"o"').replace("1,", "2,"),
+    ("propagator", SPARE + DIRAC[: DIRAC.rindex("[[propagator]]")] + SOURCE.replace('"p"', '"o"').replace("gaussian:1", "gaussian:2"),
      DIRAC[DIRAC.rindex("[[propagator]]") :],
      {"quark": '"q"', "source": '"o"', "sink": '"wuppertal:0.3,1"', "sink_links": SMEARED}),
     ("configurations", SPARE + DIRAC, HEAD.replace("last = 1\n", ""),
