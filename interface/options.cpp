@@ -112,8 +112,8 @@ void OperatorDescription::list(runs::Members& members) {
 
 void OperatorDescription::check() {
   if (find_storage("r" + reconstruct).temporal)
-    refuse(fmt::format("{}: operators are applied in the gauge of the links; use 18, 12 or 8",
-                       called("reconstruct", reconstruct)));
+    interface::refuse(fmt::format("{}: operators are applied in the gauge of the links; use 18, 12 or 8",
+                                  called("reconstruct", reconstruct)));
 }
 
 std::string OperatorDescription::storage(const Action& chosen, const HostGauge& gauge) const {
@@ -152,8 +152,8 @@ void QuarkDescription::list(runs::Members& members) {
 
 void QuarkDescription::check() {
   if ((stout_rho != 0) != (stout_steps != 0))
-    refuse(fmt::format("{} {} with {} {}; give both, or leave both out", called("stout_rho"), stout_rho,
-                       called("stout_steps"), stout_steps));
+    interface::refuse(fmt::format("{} {} with {} {}; give both, or leave both out", called("stout_rho"), stout_rho,
+                                  called("stout_steps"), stout_steps));
 }
 
 void FieldDescription::list(runs::Members& members) {

@@ -4,40 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <optional>
 
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {
-namespace {
-
-/// A number with as many digits as it needs to be read back.
-std::string text_of_number(double x) { return fmt::format("{}", x); }
-
-/// `a, b or c`
-std::string one_of_words(const std::vector<std::string>& words) {
-  return one_of(std::vector<std::string_view>(words.begin(), words.end()));
-}
-
-/// The number that the whole text is.
-template <class T>
-std::optional<T> number_in(const std::string& text) {
-  T found{};
-  const char *begin = text.data() + (text.starts_with('+') ? 1 : 0), *end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(begin, end, found);
-  return error == std::errc() && rest == end ? std::optional(found) : std::nullopt;
-}
-
-/// A message in the words of a door: where it is, what is wrong, where help is.
-std::string worded(const Wording& wording, int line, const std::string& message, bool with_help) {
-  if (wording.door == Door::toml) return fmt::format("{}:{}: {}: {}", wording.file, line, wording.subject, message);
-  const std::string help = with_help ? fmt::format("; {} shows its use", wording.help()) : "";
-  return fmt::format("{}{}{}", with_help ? wording.subject + ": " : "", message, help);
-}
-
-}  // namespace
 
 const Value* Table::find(std::string_view key) const {
   for (const auto& [name, value] : entries)
@@ -51,7 +21,7 @@ std::string word_of(const Value& value) {
         if constexpr (std::is_same_v<T, Word>) return x.text;
         if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
         if constexpr (std::is_same_v<T, long long>) return fmt::format("{}", x);
-        if constexpr (std::is_same_v<T, double>) return text_of_number(x);
+        if constexpr (std::is_same_v<T, double>) return fmt::format("{}", x);
         if constexpr (std::is_same_v<T, std::string>) return x;
         if constexpr (std::is_same_v<T, std::vector<Value>>) {
           std::string all;
@@ -65,242 +35,12 @@ std::string word_of(const Value& value) {
 
 void Description::refuse_given(std::initializer_list<std::string_view> members, const std::string& why) const {
   for (const std::string_view member : members)
-    if (given(member))
-      throw Refusal(Refusal::Kind::contradicts, std::string(member), 0, fmt::format("{} {}", called(member), why));
+    if (given(member)) refuse(Refusal::Kind::contradicts, member, why);
 }
 
-Member::Member(Description& owner, std::string name, Target target, std::string help)
-    : owner_(&owner), name_(std::move(name)), help_(std::move(help)), target_(target) {
-  initial_ = text();
-}
-
-Member& Member::required(bool is) {
-  required_ = is;
-  return *this;
-}
-Member& Member::positional() {
-  positional_ = true;
-  return *this;
-}
-Member& Member::range(double lower, double upper) {
-  lower_ = lower, upper_ = upper, bounds_allowed_ = true;
-  return *this;
-}
-Member& Member::above(double lower) { return within(lower, upper_); }
-Member& Member::within(double lower, double upper) {
-  lower_ = lower, upper_ = upper, bounds_allowed_ = false;
-  return *this;
-}
-Member& Member::among(std::vector<std::string> words) {
-  words_ = std::move(words);
-  return *this;
-}
-Member& Member::among(std::initializer_list<int> numbers) {
-  words_.clear();
-  for (const int n : numbers) words_.push_back(std::to_string(n));
-  return *this;
-}
-Member& Member::parsed(std::function<void(const std::string&)> check) {
-  check_ = std::move(check);
-  return *this;
-}
-Member& Member::only(std::string where, std::function<std::string()> why_not) {
-  where_ = std::move(where), why_not_ = std::move(why_not);
-  return *this;
-}
-Member& Member::open() {
-  open_ = true;
-  return *this;
-}
-Member& Member::type(std::string word) {
-  type_ = std::move(word);
-  return *this;
-}
-Member& Member::hidden() {
-  hidden_ = true;
-  return *this;
-}
-Member& Member::recent() {
-  recent_ = true;
-  return *this;
-}
-Member& Member::path() {
-  path_ = true;
-  return *this;
-}
-
-bool Member::is_number() const {
-  return std::holds_alternative<int*>(target_) || std::holds_alternative<long long*>(target_) ||
-         std::holds_alternative<std::uint64_t*>(target_) || std::holds_alternative<double*>(target_);
-}
-
-std::string Member::type() const {
-  if (!type_.empty()) return type_;
-  struct {
-    std::string operator()(bool*) const { return ""; }
-    std::string operator()(int*) const { return "INT"; }
-    std::string operator()(long long*) const { return "INT"; }
-    std::string operator()(std::uint64_t*) const { return "UINT"; }
-    std::string operator()(double*) const { return "FLOAT"; }
-    std::string operator()(const Text& t) const { return t.is_list ? "TEXT" : "FLOAT"; }
-    std::string operator()(const void*) const { return "TEXT"; }
-  } const name;
-  return std::visit(name, target_);
-}
-
-std::string Member::range_text() const {
-  const bool low = std::isfinite(lower_), high = std::isfinite(upper_);
-  if (low && high)
-    return bounds_allowed_ ? fmt::format("{:g} to {:g}", lower_, upper_)
-                           : fmt::format("above {:g}, below {:g}", lower_, upper_);
-  if (low) return fmt::format("{} {:g}", bounds_allowed_ ? "at least" : "above", lower_);
-  return "";
-}
-
-std::string Member::text() const {
-  return std::visit(
-      [this]<class T>(const T& to) -> std::string {
-        if constexpr (std::is_same_v<T, Text>) {
-          const auto found = to.all->find(name_);
-          return found == to.all->end() ? "" : found->second;
-        } else if constexpr (std::is_same_v<T, bool*>) {
-          return *to ? "true" : "false";
-        } else if constexpr (std::is_same_v<T, double*>) {
-          return text_of_number(*to);
-        } else if constexpr (std::is_same_v<T, std::string*>) {
-          return *to;
-        } else if constexpr (std::is_same_v<T, std::filesystem::path*>) {
-          return to->string();
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          return fmt::format("{}", fmt::join(*to, ","));
-        } else {
-          return fmt::format("{}", *to);
-        }
-      },
-      target_);
-}
-
-void Member::refuse(Refusal::Kind kind, const Value& value, const Wording& wording, const std::string& message) const {
-  throw Refusal(kind, name_, value.line, worded(wording, value.line, message, true));
-}
-
-void Member::refuse_type(const Value& value, const Wording& wording) const {
-  const bool is_whole = is_number() && !std::holds_alternative<double*>(target_);
-  const char* kind = is_flag()           ? "true or false"
-                     : is_whole          ? "a whole number"
-                     : type() == "FLOAT" ? "a number"
-                                         : "a text";
-  refuse(Refusal::Kind::type, value, wording,
-         fmt::format("{}: '{}' is not {}", wording.name(name_),
-                     std::holds_alternative<Table>(value.value) ? "a table" : printable(word_of(value)), kind));
-}
-
-double Member::real(const Value& value, const Wording& wording) const {
-  double number = 0;
-  if (const auto* x = std::get_if<double>(&value.value)) {
-    number = *x;
-  } else if (const auto* n = std::get_if<long long>(&value.value)) {
-    number = static_cast<double>(*n);
-  } else if (const auto* word = std::get_if<Word>(&value.value)) {
-    const auto found = number_in<double>(word->text);
-    if (!found) refuse_type(value, wording);
-    number = *found;
-  } else {
-    refuse_type(value, wording);
-  }
-  if (!std::isfinite(number))
-    refuse(Refusal::Kind::type, value, wording,
-           fmt::format("{}: {} is not a finite number", wording.name(name_), word_of(value)));
-  return number;
-}
-
-long long Member::whole(const Value& value, const Wording& wording) const {
-  if (const auto* n = std::get_if<long long>(&value.value)) return *n;
-  const auto* word = std::get_if<Word>(&value.value);
-  const auto found = word != nullptr ? number_in<long long>(word->text) : std::nullopt;
-  if (!found) refuse_type(value, wording);
-  return *found;
-}
-
-std::uint64_t Member::natural(const Value& value, const Wording& wording) const {
-  if (!std::holds_alternative<Word>(value.value) && !std::holds_alternative<long long>(value.value))
-    refuse_type(value, wording);
-  const std::string text = word_of(value);
-  if (const auto found = number_in<std::uint64_t>(text)) return *found;
-  if (text.starts_with('-') && text.find_first_not_of("0123456789", 1) == std::string::npos)
-    refuse(Refusal::Kind::range, value, wording, fmt::format("{}: {} is negative", wording.name(name_), text));
-  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
-    refuse(Refusal::Kind::range, value, wording,
-           fmt::format("{}: {} has more than 64 bits; use a number up to {}", wording.name(name_), text,
-                       std::numeric_limits<std::uint64_t>::max()));
-  refuse_type(value, wording);
-}
-
-std::string Member::word(const Value& value, const Wording& wording) const {
-  if (std::holds_alternative<Table>(value.value) || std::holds_alternative<bool>(value.value))
-    refuse_type(value, wording);
-  return word_of(value);
-}
-
-void Member::require_range(double number, const Value& value, const Wording& wording) const {
-  const bool inside = bounds_allowed_ ? number >= lower_ && number <= upper_ : number > lower_ && number < upper_;
-  if (inside) return;
-  const std::string said = fmt::format("{}: {}", wording.name(name_), word_of(value));
-  const bool high = std::isfinite(upper_);
-  refuse(Refusal::Kind::range, value, wording,
-         high && bounds_allowed_ ? fmt::format("{} is not in the range {} to {}", said, lower_, upper_)
-         : high                  ? fmt::format("{}; use a number between {} and {}", said, lower_, upper_)
-                : fmt::format("{} is too small; use a number {} {}", said, bounds_allowed_ ? "of at least" : "above",
-                              lower_));
-}
-
-void Member::set(const Value& value, const Wording& wording) {
-  std::visit(
-      [&]<class T>(const T& to) {
-        if constexpr (std::is_same_v<T, bool*>) {
-          const auto* on = std::get_if<bool>(&value.value);
-          if (on == nullptr) refuse_type(value, wording);
-          *to = *on;
-        } else if constexpr (std::is_same_v<T, double*>) {
-          const double x = real(value, wording);
-          require_range(x, value, wording);
-          *to = x;
-        } else if constexpr (std::is_same_v<T, std::uint64_t*>) {
-          const std::uint64_t n = natural(value, wording);
-          require_range(static_cast<double>(n), value, wording);
-          *to = n;
-        } else if constexpr (std::is_same_v<T, int*> || std::is_same_v<T, long long*>) {
-          const long long n = whole(value, wording);
-          require_range(static_cast<double>(n), value, wording);
-          using Number = std::remove_pointer_t<T>;
-          if (n < std::numeric_limits<Number>::min() || n > std::numeric_limits<Number>::max())
-            refuse(Refusal::Kind::range, value, wording, fmt::format("{}: {} is out of range", wording.name(name_), n));
-          *to = static_cast<Number>(n);
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          if (const auto* list = std::get_if<std::vector<Value>>(&value.value))
-            for (const Value& one : *list) to->push_back(word(one, wording));
-          else
-            to->push_back(word(value, wording));
-        } else if constexpr (std::is_same_v<T, Text>) {
-          (*to.all)[name_] = to.is_list ? word(value, wording) : text_of_number(real(value, wording));
-          if (const auto* given = std::get_if<Word>(&value.value)) (*to.all)[name_] = given->text;
-        } else {
-          *to = word(value, wording);
-        }
-      },
-      target_);
-  const std::string said = word_of(value);
-  if (!words_.empty() && std::find(words_.begin(), words_.end(), said) == words_.end())
-    refuse(Refusal::Kind::word, value, wording,
-           fmt::format("{} '{}' is unknown; {}use {}", wording.name(name_), printable(said), suggestion(said, words_),
-                       one_of_words(words_)));
-  if (check_) try {
-      check_(said);
-    } catch (const UsageError& error) {
-      if (dynamic_cast<const UnknownName*>(&error) != nullptr && wording.door != Door::toml) throw;
-      if (wording.door != Door::toml) throw Refusal(Refusal::Kind::type, name_, value.line, error.what());
-      refuse(Refusal::Kind::type, value, wording, error.what());
-    }
+void Description::refuse(Refusal::Kind kind, std::string_view member, const std::string& why) const {
+  throw Refusal(kind, std::string(member), 0,
+                fmt::format("{}{}{}", called(member), why.starts_with(':') ? "" : " ", why));
 }
 
 void Members::leave_out(std::initializer_list<std::string_view> names) {
@@ -338,7 +78,7 @@ namespace {
       : wording.door == Door::command
           ? fmt::format("{} has no option {}; {}{} lists all", wording.subject, printable(said), meant, wording.help())
           : fmt::format("option '{}' is unknown; {}{} lists all", printable(name), meant, wording.help());
-  throw Refusal(Refusal::Kind::unknown, name, value.line, worded(wording, value.line, message, false));
+  throw Refusal(Refusal::Kind::unknown, name, value.line, wording.message(value.line, message, false));
 }
 
 }  // namespace
@@ -352,7 +92,7 @@ void fill(Members& members, const Table& values, const Wording& wording) {
     if (!lines.emplace(name, value.line).second && !member->is_repeated())
       throw Refusal(
           Refusal::Kind::twice, name, value.line,
-          worded(wording, value.line, fmt::format("{} is given twice; give it once", wording.name(name)), false));
+          wording.message(value.line, fmt::format("{} is given twice; give it once", wording.name(name)), false));
     member->set(value, wording);
     member->owner().mark_given(name);
   }
@@ -360,15 +100,15 @@ void fill(Members& members, const Table& values, const Wording& wording) {
     if (const auto at = lines.find(member.name()); at != lines.end())
       if (const std::string why = member.why_not(); !why.empty())
         throw Refusal(Refusal::Kind::applies, member.name(), at->second,
-                      worded(wording, at->second, fmt::format("{} {}", wording.name(member.name()), why), false));
+                      wording.message(at->second, fmt::format("{} {}", wording.name(member.name()), why), false));
   for (Description* part : members.parts()) part->check();
   for (const Member& member : members.all())
     if (member.is_required() && !lines.contains(member.name()))
-      throw Refusal(
-          Refusal::Kind::missing, member.name(), values.line,
-          worded(wording, values.line,
-                 fmt::format("{} is required", member.is_positional() ? member.name() : wording.name(member.name())),
-                 true));
+      throw Refusal(Refusal::Kind::missing, member.name(), values.line,
+                    wording.message(values.line,
+                                    fmt::format("{} is required",
+                                                member.is_positional() ? member.name() : wording.name(member.name())),
+                                    true));
 }
 
 void fill(Description& description, const Table& values, const Wording& wording) {

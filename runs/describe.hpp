@@ -68,6 +68,8 @@ class Description {
   std::string called(std::string_view member, std::string_view value) const { return wording.with(member, value); }
   /// \throws Refusal a member was given that contradicts others; the message is its name and `why`.
   void refuse_given(std::initializer_list<std::string_view> members, const std::string& why) const;
+  /// \throws Refusal of a member; the message is its name and `why`.
+  [[noreturn]] void refuse(Refusal::Kind kind, std::string_view member, const std::string& why) const;
   /// Takes a member as given: its default does not hold.
   void mark_given(std::string_view member) { given_.emplace(member); }
 
@@ -85,8 +87,15 @@ class Member {
     std::map<std::string, std::string, std::less<>>* all;
     bool is_list;  ///< several numbers, or one
   };
+  /// A list of whole numbers, or with `each` of so many; with `several` also a list of such lists, one after the other.
+  struct Integers {
+    std::vector<long long>* all;
+    std::size_t each = 0;
+    bool several = false;
+  };
+  using Texts = std::map<std::string, std::string>;  ///< a table of texts
   using Target = std::variant<bool*, int*, long long*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
-                              std::vector<std::string>*, Text>;
+                              std::vector<std::string>*, Text, Integers, Texts*>;
 
   Member(Description& owner, std::string name, Target target, std::string help);
 
@@ -100,8 +109,11 @@ class Member {
   Member& above(double lower);
   /// Numbers above one bound and below another, which are not allowed.
   Member& within(double lower, double upper);
+  /// One of these; of lists and tables each value.
   Member& among(std::vector<std::string> words);
   Member& among(std::initializer_list<int> numbers);
+  /// Lists of at least so many values, and at most.
+  Member& count(std::size_t least, std::size_t most = std::numeric_limits<std::size_t>::max());
   /// Looks at each value as text; what it throws is a refusal of this member.
   Member& parsed(std::function<void(const std::string& text)> check);
   /// Where it means something, in words for pages, and `why_not`, which is empty there, else the end of a message that
@@ -166,7 +178,10 @@ class Member {
   long long whole(const Value& value, const Wording& wording) const;
   std::uint64_t natural(const Value& value, const Wording& wording) const;
   std::string word(const Value& value, const Wording& wording) const;
+  std::vector<long long> integers(const Integers& to, const Value& value, const Wording& wording) const;
   void require_range(double number, const Value& value, const Wording& wording) const;
+  void require_count(std::size_t number, const Value& value, const Wording& wording) const;
+  void require_word(const Value& value, const Wording& wording) const;
   [[noreturn]] void refuse_type(const Value& value, const Wording& wording) const;
 
   Description* owner_;
@@ -175,6 +190,7 @@ class Member {
   double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
   bool bounds_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
        path_ = false;
+  std::size_t least_ = 0, most_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> words_, offered_;
   std::function<void(const std::string&)> check_;
   std::function<std::string()> why_not_;

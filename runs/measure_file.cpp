@@ -5,26 +5,39 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <set>
 
 #include "runs/action_keys.hpp"
+#include "runs/measured_correlator.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 
 namespace quarksmith::runs {
 namespace {
 
-constexpr int most_positions = 100000, most_eigenvectors = 999999;
+using Kind = Refusal::Kind;
+
 constexpr double most_number = 0x1p53;  ///< of a configuration
 
-KeyRules quark_keys() {
-  KeyRules rules{"quark", {"name", "action", "boundary", "ls", "field", "smear_links", "deflation"}};
-  QuarkSolves any;
-  const std::vector<std::string> solver = members_of(any).names();
-  rules.own.insert(rules.own.end(), solver.begin(), solver.end());
-  return rules;
-}
+struct ConfigurationsTable : Description {
+  std::vector<std::string> files;
+  std::vector<long long> numbers, lattice;
+  long long first = 0, last = INT64_MAX, every = 1;
+  bool allow_non_su3 = false;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("files", files, "names or patterns (\"run_*.ildg\"), or generated links, as of --gauge").required().count(1);
+    add("numbers", Member::Integers{&numbers}, "their numbers (default: the last number in each name)")
+        .range(-most_number, most_number);
+    add("first", first, "the first number that is measured").range(0, INT64_MAX);
+    add("last", last, "the last one").range(0, INT64_MAX);
+    add("every", every, "stride").range(1, 1 << 30);
+    add("lattice", Member::Integers{&lattice, directions}, "of formats that do not record it: [X, Y, Z, T]");
+    list_allow_non_su3(add, allow_non_su3);
+  }
+};
 
 /// The last number in the name of a file; -1: there is none.
 long long number_in(const std::string& path) {
@@ -37,8 +50,8 @@ long long number_in(const std::string& path) {
 }
 
 /// Files of a pattern; a name without wildcards stands for itself.
-std::vector<std::string> matches_of(TableReader& table, const std::string& pattern, const std::filesystem::path& folder,
-                                    const Session& session) {
+std::vector<std::string> matches_of(const Description& table, const std::string& pattern,
+                                    const std::filesystem::path& folder, const Session& session) {
   if (is_generated(pattern) || links_in_memory(pattern, session) != nullptr) return {pattern};
   const std::string path = (folder / pattern).string();
   if (pattern.find_first_of("*?[") == std::string::npos || std::filesystem::exists(path)) return {path};
@@ -48,173 +61,215 @@ std::vector<std::string> matches_of(TableReader& table, const std::string& patte
   globfree(&found);
   std::erase_if(all, [](const std::string& p) { return p.ends_with(".part") || p.ends_with(".lock"); });
   if (all.empty())
-    table.fail(table.find("files")->line,
-               fmt::format("files: nothing matches '{}'; give names of configurations", printable(pattern)));
+    table.refuse(Kind::missing, "files",
+                 fmt::format(": nothing matches '{}'; give names of configurations", printable(pattern)));
   return all;
 }
 
-/// Tells what is wrong with a value of a key.
-template <class Read>
-auto at_key(TableReader& table, const char* key, const Read& read) {
-  try {
-    return read();
-  } catch (const UsageError& e) {
-    table.fail(table.has(key) ? table.find(key)->line : table.line(), fmt::format("{}: {}", key, e.what()));
+/// Those of a table by their numbers, of which it leaves out some.
+std::vector<Configuration> chosen(const ConfigurationsTable& table, const std::filesystem::path& folder,
+                                  const Session& session) {
+  std::vector<std::string> files;
+  for (const std::string& pattern : table.files)
+    for (const std::string& one : matches_of(table, pattern, folder, session)) files.push_back(one);
+  if (!table.numbers.empty() && table.numbers.size() != files.size())
+    table.refuse(
+        Kind::contradicts, "numbers",
+        fmt::format("has {} entries for {} configurations; give one for each", table.numbers.size(), files.size()));
+  std::map<long long, std::string> by_number;
+  for (std::size_t n = 0; n < files.size(); ++n) {
+    const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);
+    const long long number = table.numbers.empty() ? found : table.numbers[n];
+    if (number < 0 || !by_number.emplace(number, files[n]).second)
+      table.refuse(
+          Kind::contradicts, "files",
+          fmt::format(": {}: {}; give numbers = [...], one for each configuration", printable(files[n]),
+                      number < 0 ? "there is no number in its name" : fmt::format("number {} is taken", number)));
   }
+  std::vector<Configuration> all;
+  long long place = 0;
+  for (const auto& [number, file] : by_number)
+    if (number >= table.first && number <= table.last && place++ % table.every == 0) all.push_back({file, number});
+  if (all.empty())
+    table.refuse(Kind::contradicts, "files",
+                 fmt::format(": no configuration has a number from {} to {}; use others", table.first, table.last));
+  return all;
 }
 
-std::string read_link_smearing(TableReader& table, const char* key) {
-  const std::string text = table.text(key, "");
-  if (!text.empty()) at_key(table, key, [&] { return link_smearing_of(text); });
-  return text;
+/// Smearing of links, empty for none; only where something else is given.
+Member& list_link_smearing(Members::Adder& add, const char* key, std::string& text, const std::string& help) {
+  return add(key, text, help).parsed([](const std::string& how) {
+    if (!how.empty()) link_smearing_of(how);
+  });
 }
 
-std::string read_own_name(TableReader& table, const char* what, const std::set<std::string>& taken) {
+struct SourceTable : Description {
+  SourceTable(MeasureSource& source, const MeasurePlan& of, const Lattice& on) : to(source), plan(of), lattice(on) {}
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    if (to.coordinates() > 0) {
+      const auto each = static_cast<std::size_t>(to.coordinates());
+      add("at", Member::Integers{&at, each, true}, "a position, or a list of them").range(0, 1 << 24).recent();
+      add("count", count, "random positions, drawn for each configuration").range(1, most_positions).recent();
+    }
+    add("seed", seed, "of random positions and of noise").range(0, INT64_MAX).recent().only("count, noise", [this] {
+      return draws() ? "" : "belongs to count and to kinds of noise; leave it out";
+    });
+    for (const ChoiceParameter& p : to.kind->parameters)
+      if (p.direction < 0 && !p.name.empty() && p.name != seed_parameter)
+        add(key_of(p), Member::Text{&to.numbers, !p.words.empty()}, "of its kind")
+            .required(!p.fallback)
+            .among(p.words.empty() ? std::vector<std::string>() : split(std::string(p.words), '|'))
+            .recent();
+    add("smearing", smearing, "smears it, by any sink").recent().parsed(quark_smearing_of);
+    list_link_smearing(add, "smearing_links", to.links, "smears the links of smearing, as --smear-links")
+        .only("smearing", [this] { return given("smearing") ? "" : "belongs to smearing, which is not there"; });
+    add("momentum", Member::Integers{&momentum, 3}, "its phase, which multiplies the smeared source")
+        .range(-most_momentum, most_momentum)
+        .recent();
+  }
+
+  void check() override {
+    if (given("at") && given("count")) refuse(Kind::contradicts, "at", "and count both choose positions; give one");
+    if (draws() && !given("seed")) refuse(Kind::missing, "seed", "is required");
+    to.drawn = given("count");
+    to.seed = static_cast<std::uint64_t>(seed);
+    if (given("smearing")) to.smearing = quark_smearing_of(smearing);
+    std::copy(momentum.begin(), momentum.end(), to.momentum.begin());
+    if (to.coordinates() == 0 || to.drawn) {
+      to.positions.resize(static_cast<std::size_t>(count));
+    } else if (!given("at")) {
+      refuse(Kind::missing, "at", "is required, or count");
+    } else {
+      place();
+    }
+    if (!plan.sources.empty() && plan.positions() != static_cast<int>(to.positions.size()))
+      refuse(Kind::contradicts, to.drawn ? "count" : "at",
+             fmt::format("gives {} positions, source '{}' has {}; give all sources as many", to.positions.size(),
+                         plan.sources[0].name, plan.positions()));
+  }
+
+ private:
+  bool draws() const {
+    const auto& parameters = to.kind->parameters;
+    return given("count") || std::any_of(parameters.begin(), parameters.end(),
+                                         [](const ChoiceParameter& p) { return p.name == seed_parameter; });
+  }
+  void place() {
+    for (auto from = at.begin(); from != at.end();) {
+      Coordinates x{};
+      for (const ChoiceParameter& p : to.kind->parameters)
+        if (p.direction >= 0) x[p.direction] = static_cast<int>(*from++);
+      to.positions.push_back(x);
+      try {
+        to.at(x, lattice, 0);
+      } catch (const UsageError& e) {
+        refuse(Kind::range, "at", fmt::format(": {}", e.what()));
+      }
+    }
+  }
+
+  static constexpr int most_positions = 100000;
+  MeasureSource& to;
+  const MeasurePlan& plan;
+  const Lattice& lattice;
+  std::vector<long long> at, momentum;
+  long long count = 1, seed = 0;
+  std::string smearing;
+};
+
+struct PropagatorTable : Description {
+  PropagatorTable(const MeasurePlan& of) : plan(of) {}
+  std::string quark, source, sink = "point", links;
+  const MeasurePlan& plan;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("quark", quark, "one of [[quark]]").required().among(plan.names(plan.quarks));
+    add("source", source, "one of [[source]]").required().among(plan.names(plan.sources));
+    add("sink", sink, "smears its sink").parsed(sink_of);
+    list_link_smearing(add, "sink_links", links, "smears the links for the sink, as --smear-links");
+  }
+  void check() override {
+    if (plan.quarks.empty()) refuse(Kind::missing, "quark", "has nothing to name: there is no [[quark]]; give one");
+    if (plan.sources.empty()) refuse(Kind::missing, "source", "has nothing to name: there is no [[source]]; give one");
+    const bool smeared = static_cast<bool>(sink_of(sink));
+    if (!links.empty() && !smeared) refuse(Kind::applies, "sink_links", "belongs to a smeared sink; leave it out");
+    if (quark.empty() || source.empty() || plan.named(plan.quarks, quark).action.spins() == 4) return;
+    if (smeared || plan.named(plan.sources, source).smearing)
+      refuse(Kind::contradicts, smeared ? "sink" : "source",
+             fmt::format("is smeared, and '{}' is a staggered quark, which is not; use others", quark));
+  }
+};
+
+/// The name of what a table describes, by which messages call it from now on.
+std::string read_own_name(TableReader& table, const char* what, const std::vector<std::string>& taken) {
   const std::string name = table.text("name");
   if (name.empty() || name != printable(name) || name.find_first_of("/ ,") != std::string::npos)
-    table.fail(fmt::format("name '{}'; use letters, digits and the like without /, comma and space", printable(name)));
-  if (taken.contains(name))
-    table.fail(fmt::format("there is another '{}' already; give each {} a name of its own", name, what));
+    table.refuse(
+        Kind::word, "name",
+        fmt::format("name '{}'; use letters, digits and the like without /, comma and space", printable(name)));
+  if (std::find(taken.begin(), taken.end(), name) != taken.end())
+    table.refuse(Kind::twice, "name",
+                 fmt::format("name '{}' is that of another {}; give each a name of its own", name, what));
   table.call(fmt::format("{} '{}'", what, name));
   return name;
 }
 
-/// Names of things.
-template <class All>
-std::set<std::string> names_in(const All& all) {
-  std::set<std::string> names;
-  for (const auto& one : all) names.insert(one.name);
-  return names;
+/// The same of what is in the results, beside other things there.
+std::string read_name_of_result(TableReader& table, const char* what, std::vector<std::string>& taken) {
+  const std::string name = read_own_name(table, what, taken);
+  constexpr std::string_view others[] = {"solves", "gauge_fixing", ".", ".."};
+  if (std::find(std::begin(others), std::end(others), name) != std::end(others) || name.size() > 255)
+    table.refuse(Kind::word, "name",
+                 fmt::format("name '{}' is none that a dataset of results.h5 can have; use another", name));
+  return taken.emplace_back(name);
 }
 
-/// The number of what a key names.
-template <class All>
-int number_of(TableReader& table, const char* key, const All& all) {
-  const std::set<std::string> names = names_in(all);
-  if (names.empty()) table.fail(fmt::format("there is no [[{}]]; give one", key));
-  const std::string name = table.word(key, {names.begin(), names.end()});
-  return static_cast<int>(std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.name == name; }) -
-                          all.begin());
-}
-
-void read_positions(TableReader& table, MeasureSource& s) {
-  const int count = s.coordinates();
-  s.drawn = table.has("count") && count > 0;
-  if (s.drawn) {
-    if (table.has("at"))
-      table.fail(table.find("at")->line, "at belongs to given positions, count to drawn ones; give one");
-    s.positions.resize(static_cast<std::size_t>(table.integer("count", 1, most_positions)));
-    s.seed = static_cast<std::uint64_t>(table.integer("seed", 0, INT64_MAX));
-    return;
-  }
-  if (count == 0) {
-    s.positions.resize(1);
-    return;
-  }
-  for (const std::vector<double>& given : table.lists("at", static_cast<std::size_t>(count))) {
-    Coordinates x{};
-    for (int k = 0, n = 0; k < static_cast<int>(most_parameters); ++k)
-      if (const int mu = s.kind->parameters[k].direction; mu >= 0) {
-        if (given[n] < 0 || given[n] != std::floor(given[n]) || given[n] > 1 << 24)
-          table.fail(table.find("at")->line,
-                     fmt::format("at: {} is no coordinate; use whole numbers from 0", given[n]));
-        x[mu] = static_cast<int>(given[n++]);
-      }
-    s.positions.push_back(x);
-  }
-}
-
-MeasureSource read_source_table(TableReader table, const MeasurePlan& plan, const Lattice& lattice) {
+void read_source(TableReader table, MeasurePlan& plan, const Lattice& lattice, const std::filesystem::path& folder) {
   MeasureSource s;
-  s.name = read_own_name(table, "source", names_in(plan.sources));
+  s.name = read_own_name(table, "source", plan.names(plan.sources));
   const std::string kind = table.word("kind", names_of<SourceKind>(), "point");
   for (const SourceKind* k : listed<SourceKind>())
     if (k->name == kind) s.kind = k;
-  read_positions(table, s);
-  for (const ChoiceParameter& p : s.kind->parameters) {
-    if (p.name.empty() || p.direction >= 0) continue;
-    std::string key(p.name);
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (p.fallback && !table.has(key)) continue;
-    s.numbers[std::string(p.name)] =
-        p.words.empty() ? fmt::format("{}", table.integer(key, 0, INT64_MAX)) : table.text(key);
-  }
-  if (table.find("smearing") != nullptr) {
-    const std::string text = table.text("smearing");
-    s.smearing = at_key(table, "smearing", [&] { return quark_smearing_of(text); });
-  }
-  s.links = read_link_smearing(table, "smearing_links");
-  if (!s.links.empty() && !s.smearing)
-    table.fail(table.find("smearing_links")->line,
-               "smearing_links belongs to smearing, which is not there; leave it out");
-  s.momentum = momentum_of(table, "momentum");
-  table.done();
-  for (const Coordinates& x : s.drawn ? std::vector<Coordinates>() : s.positions)
-    at_key(table, "at", [&] { return s.at(x, lattice, 0); });
-  if (!plan.sources.empty() && plan.positions() != static_cast<int>(s.positions.size()))
-    table.fail(fmt::format("it has {} positions, source '{}' has {}; give all sources as many", s.positions.size(),
-                           plan.sources[0].name, plan.positions()));
-  return s;
+  SourceTable keys(s, plan, lattice);
+  table.read_rest(keys, folder);
+  if (s.smearing && s.momentum != Momentum{})  // older runs multiplied before they smeared
+    table.note("momentum", fmt::format("[{}], of the smeared source", fmt::join(s.momentum, ", ")));
+  plan.sources.push_back(s);
 }
 
-bool is_number(const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; }
-
-/// How many eigenvectors, or the prefix of files with them.
-void read_deflation(TableReader& table, const std::filesystem::path& folder, MeasureQuark& q) {
-  const Value* given = table.find("deflation");
-  if (given == nullptr) return;
-  DeflationDescription& deflation = q.solves->deflation;
-  deflation.member = fmt::format("quark '{}': deflation", q.name);
-  deflation.wording.door = Door::toml;
-  if (std::holds_alternative<long long>(given->value))
-    deflation.text = std::to_string(table.integer("deflation", 1, most_eigenvectors));
-  else
-    deflation.text = (folder / table.text("deflation")).string();
-  if (std::holds_alternative<std::string>(given->value) && is_number(deflation.text))
-    table.fail(given->line,
-               fmt::format("deflation \"{}\"; write a number of eigenvectors without quotes, or the prefix "
-                           "of files that is none",
-                           deflation.text));
-  if (!q.smear_links.empty())
-    table.fail(given->line, "deflation belongs to links that are not smeared; leave it or smear_links out");
-}
-
-MeasureQuark read_quark_table(TableReader table, const MeasurePlan& plan, const Lattice& lattice,
-                              const std::filesystem::path& folder, const Session& session) {
-  const KeyRules rules = quark_keys();
-  const std::string name = read_own_name(table, "quark", names_in(plan.quarks));
-  const std::string action = table.text("action");
+void read_quark(TableReader table, MeasurePlan& plan, const Lattice& lattice, const std::filesystem::path& folder,
+                const Session& session) {
+  QuarkSolves any;
+  KeyRules rules{"quark", members_of(any).names()};
+  for (const char* own : {"name", "action", "boundary", "ls", "field"}) rules.own.emplace_back(own);
+  const std::string name = read_own_name(table, "quark", plan.names(plan.quarks)), action = table.text("action");
   ActionKeys keys;
   read_keys(table, rules, nullptr, keys);
   MeasureQuark q{name, read_action(table, rules, action, keys, lattice, folder, session),
-                 std::make_shared<QuarkSolves>(), read_link_smearing(table, "smear_links")};
+                 std::make_shared<QuarkSolves>()};
   q.solves->action.action = listed_name(q.action.info());
-  Members solves = members_of(*q.solves);
-  table.read(solves, folder);
-  read_deflation(table, folder, q);
+  q.solves->deflation.member = fmt::format("quark '{}': deflation", name);
+  table.read_rest(*q.solves, folder);
+  if (q.deflated() && std::holds_alternative<std::string>(table.find("deflation")->value) && q.solves->counts())
+    table.refuse(Kind::type, "deflation",
+                 fmt::format("deflation \"{}\"; write a number of eigenvectors without quotes, or the prefix of files "
+                             "that is none",
+                             q.solves->deflation.text));
   if (q.solves->solve.given("even_odd") && !q.action.has_even_odd() && q.solves->solve.even_odd != "none")
-    table.fail(table.find("even_odd")->line,
-               fmt::format("action {} has no even-odd form with these parameters; use none", action));
-  table.done();
-  return q;
+    table.refuse(Kind::contradicts, "even_odd",
+                 fmt::format("action {} has no even-odd form with these parameters; use none", action));
+  plan.quarks.push_back(std::move(q));
 }
 
 /// The node of what a table asks for; made if there is none that is the same.
-void read_propagator_table(TableReader table, MeasurePlan& plan) {
-  std::set<std::string> taken;
-  for (const auto& [name, node] : plan.propagators) taken.insert(name);
-  const std::string name = read_own_name(table, "propagator", taken);
-  PropagatorNode solved{name, number_of(table, "quark", plan.quarks), number_of(table, "source", plan.sources)};
-  const std::string sink = table.text("sink", "point");
-  const QuarkSmearing how = at_key(table, "sink", [&] { return sink_of(sink); });
-  const std::string links = read_link_smearing(table, "sink_links");
-  const bool smeared_source = static_cast<bool>(plan.sources[solved.source].smearing);
-  if (plan.quarks[solved.quark].action.spins() != 4 && (how || smeared_source))
-    table.fail(fmt::format("quark '{}' is a staggered one: its sources and sinks are not smeared; leave {} out",
-                           plan.quarks[solved.quark].name, how ? "sink" : "the smearing of the source"));
-  if (!links.empty() && !how)
-    table.fail(table.find("sink_links")->line, "sink_links belongs to a smeared sink; leave it out");
-  table.done();
+void read_propagator(TableReader table, MeasurePlan& plan, const std::filesystem::path& folder) {
+  const std::string name = read_own_name(table, "propagator", plan.names_of_propagators());
+  PropagatorTable keys(plan);
+  table.read_rest(keys, folder);
+  const PropagatorNode solved{name, plan.number(plan.quarks, keys.quark), plan.number(plan.sources, keys.source)};
   const auto node_of = [&plan](const PropagatorNode& node) {
     const auto found = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PropagatorNode& n) {
       return n.quark == node.quark && n.source == node.source && n.of == node.of && n.sink == node.sink &&
@@ -225,8 +280,19 @@ void read_propagator_table(TableReader table, MeasurePlan& plan) {
     return static_cast<int>(plan.nodes.size()) - 1;
   };
   int node = node_of(solved);
-  if (how) node = node_of({name, solved.quark, solved.source, node, how, links});
+  if (const QuarkSmearing how = sink_of(keys.sink))
+    node = node_of({name, solved.quark, solved.source, node, how, keys.links});
   plan.propagators[name] = node;
+}
+
+/// \throws UsageError a propagator is in no correlator.
+void require_used(const TableReader& file, const MeasurePlan& plan) {
+  std::set<int> used;
+  for (const MeasureCorrelator& c : plan.correlators) used.insert(c.propagators.begin(), c.propagators.end());
+  for (const PropagatorNode& n : plan.nodes)
+    if (n.sequential) used.insert(n.sequential->inputs.begin(), n.sequential->inputs.end());
+  for (const auto& [name, node] : plan.propagators)
+    if (!used.contains(node)) file.fail(fmt::format("propagator '{}' is in no correlator; leave it out", name));
 }
 
 }  // namespace
@@ -234,51 +300,34 @@ void read_propagator_table(TableReader table, MeasurePlan& plan) {
 void QuarkSolves::list(Members& members) {
   solve.list(members);
   members.leave_out({"mg_load", "mg_refresh", "mg_save"});
+  auto add = members.of(*this);
+  list_link_smearing(add, "smear_links", smear_links, "smears its links, as --smear-links");
+  add("deflation", deflation.text,
+      "eigenvectors as first guesses: how many to compute, or the prefix of files of `quarksmith eigen`")
+      .path()
+      .recent();
+}
+
+bool QuarkSolves::counts() const {
+  return deflation.text.find_first_not_of("0123456789", deflation.text.starts_with('-')) == std::string::npos;
+}
+
+void QuarkSolves::check() {
+  deflation.wording = wording;
+  if (!deflation.is_given()) return;
+  if (counts() && (deflation.text.size() > 6 || std::stoi(deflation.text) < 1))
+    refuse(Kind::range, "deflation", "is no number from 1 to 999999");
+  if (!smear_links.empty())
+    refuse(Kind::contradicts, "deflation", "belongs to links that are not smeared; leave it or smear_links out");
 }
 
 ConfigurationList read_configurations(TableReader& file, const std::filesystem::path& folder, const Session& session) {
   auto table = file.table("configurations", "[configurations]");
   if (!table) file.fail("[configurations] is missing; give it files = [...]");
-  ConfigurationList list;
-  std::vector<std::string> files;
-  for (const std::string& pattern : table->texts("files"))
-    for (const std::string& one : matches_of(*table, pattern, folder, session)) files.push_back(one);
-  if (files.empty()) table->fail(table->find("files")->line, "files is empty; give names of configurations");
-  std::vector<double> numbers;
-  if (table->has("numbers")) numbers = table->numbers("numbers");
-  if (!numbers.empty() && numbers.size() != files.size())
-    table->fail(
-        table->find("numbers")->line,
-        fmt::format("numbers has {} entries for {} configurations; give one for each", numbers.size(), files.size()));
-  std::set<long long> taken;
-  for (std::size_t n = 0; n < files.size(); ++n) {
-    const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);
-    if (!numbers.empty() && (numbers[n] != std::round(numbers[n]) || std::abs(numbers[n]) > most_number))
-      table->fail(table->find("numbers")->line, fmt::format("numbers: {}; use whole numbers", numbers[n]));
-    const long long number = numbers.empty() ? found : std::llround(numbers[n]);
-    if (number < 0 || !taken.insert(number).second)
-      table->fail(
-          table->find("files")->line,
-          fmt::format("{}: {}; give numbers = [...], one for each configuration", printable(files[n]),
-                      number < 0 ? "there is no number in its name" : fmt::format("number {} is taken", number)));
-    list.all.push_back({files[n], number});
-  }
-  std::sort(list.all.begin(), list.all.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
-  const long long first = table->integer("first", 0, INT64_MAX, 0),
-                  last = table->integer("last", 0, INT64_MAX, INT64_MAX);
-  std::erase_if(list.all, [&](const Configuration& c) { return c.number < first || c.number > last; });
-  if (list.all.empty())
-    table->fail(fmt::format("no configuration has a number from {} to {}; use others", first, last));
-  const long long every = table->integer("every", 1, 1 << 30, 1);
-  std::vector<Configuration> kept;
-  for (std::size_t n = 0; n < list.all.size(); n += static_cast<std::size_t>(every)) kept.push_back(list.all[n]);
-  list.all = kept;
-  if (table->has("lattice")) {
-    const auto extents = table->lists("lattice", 4)[0];
-    list.lattice = fmt::format("{}", fmt::join(extents, ","));
-  }
-  list.allow_non_su3 = table->flag("allow_non_su3", false);
-  table->done();
+  ConfigurationsTable keys;
+  table->read_rest(keys, folder);
+  ConfigurationList list{{}, fmt::format("{}", fmt::join(keys.lattice, ",")), keys.allow_non_su3};
+  table->locate([&] { list.all = chosen(keys, folder, session); });
   return list;
 }
 
@@ -287,30 +336,20 @@ MeasurePlan read_measure(TableReader& file, const std::filesystem::path& folder,
   MeasurePlan plan;
   plan.slices = lattice.global_extent(3);
   file.note_in(plan.keys);
-  for (TableReader& t : file.tables("source", "a source")) plan.sources.push_back(read_source_table(t, plan, lattice));
-  for (TableReader& t : file.tables("quark", "a quark"))
-    plan.quarks.push_back(read_quark_table(t, plan, lattice, folder, session));
-  for (TableReader& t : file.tables("propagator", "a propagator")) read_propagator_table(t, plan);
+  for (TableReader& t : file.tables("source", "a source")) read_source(t, plan, lattice, folder);
+  for (TableReader& t : file.tables("quark", "a quark")) read_quark(t, plan, lattice, folder, session);
+  for (TableReader& t : file.tables("propagator", "a propagator")) read_propagator(t, plan, folder);
+  std::vector<std::string> names;
   for (TableReader& t : file.tables("correlator", "a correlator")) {
-    const std::string name = read_own_name(t, "correlator", names_in(plan.correlators));
-    plan.correlators.push_back(read_correlator(t, plan));
-    plan.correlators.back().name = name;
-    t.done();
+    const std::string name = read_name_of_result(t, "correlator", names);
+    plan.correlators.push_back(read_correlator(t, name, plan, lattice));
   }
   for (PropagatorNode& n : plan.nodes)
     if (n.sequential) n.quark = plan.adjoint_of(n.quark);
-  std::set<int> used;
-  for (const MeasureCorrelator& c : plan.correlators) used.insert(c.propagators.begin(), c.propagators.end());
-  for (const PropagatorNode& n : plan.nodes)
-    if (n.sequential) used.insert(n.sequential->inputs.begin(), n.sequential->inputs.end());
-  for (const auto& [name, node] : plan.propagators)
-    if (!used.contains(node)) file.fail(fmt::format("propagator '{}' is in no correlator; leave it out", name));
-  std::set<std::string> names = names_in(plan.correlators);
+  require_used(file, plan);
   for (TableReader& t : file.tables("observable", "an observable")) {
-    const std::string name = read_own_name(t, "observable", names);
-    plan.observables.push_back(read_observable(t, lattice));
-    names.insert(plan.observables.back().name = name);
-    t.done();
+    const std::string name = read_name_of_result(t, "observable", names);
+    plan.observables.push_back(read_observable(t, name, lattice));
   }
   if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) {
     plan.fixing = read_gauge_fixing(*fixing, folder, plan.fixing_files);

@@ -2,6 +2,7 @@
 /// What is measured on which configurations: RUN.toml of `quarksmith measure`.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <span>
@@ -30,14 +31,21 @@ struct Configuration {
   std::string label() const;
 };
 
+/// Largest component of a momentum.
+constexpr int most_momentum = 10000;
+/// The parameter of sources that configurations shift.
+constexpr std::string_view seed_parameter = "SEED";
+/// The key of a parameter of a kind of source.
+std::string key_of(const ChoiceParameter& parameter);
+
 /// A source at one of its positions.
 struct MeasureSource {
   std::string name;
   const SourceKind* kind = nullptr;
-  std::map<std::string, std::string> numbers;  ///< of the kind, other than coordinates
-  std::vector<Coordinates> positions;          ///< coordinates that the kind lacks are 0
-  bool drawn = false;                          ///< for each configuration, with this seed
-  std::uint64_t seed = 0;
+  std::map<std::string, std::string, std::less<>> numbers;  ///< of the kind by key_of, other than coordinates and seed
+  std::vector<Coordinates> positions;                       ///< coordinates that the kind lacks are 0
+  bool drawn = false;                                       ///< for each configuration
+  std::uint64_t seed = 0;                                   ///< of drawn positions and of noise
   QuarkSmearing smearing;
   std::string links;  ///< smearing of the links for it; empty: none
   Momentum momentum{};
@@ -53,17 +61,22 @@ struct QuarkSolves : Description {
   ActionDescription action;
   SolveDescription solve{action};
   DeflationDescription deflation;  ///< its text a number, or the prefix of a file for each configuration
-  /// Those of `solve` without files of near-null vectors.
+  std::string smear_links;
+
+  /// Those of `solve` without files of near-null vectors, and its own.
   void list(Members& members) override;
+  void check() override;
+  /// Whether the text of `deflation` is a number.
+  bool counts() const;
 };
 
 struct MeasureQuark {
   std::string name;
   Action action;
   std::shared_ptr<QuarkSolves> solves;
-  std::string smear_links;
   bool is_adjoint = false;  ///< Action::adjoint of another quark, whose eigenvectors are not its own
 
+  const std::string& smear_links() const { return solves->smear_links; }
   bool deflated() const { return !is_adjoint && solves->deflation.is_given(); }
 };
 
@@ -143,6 +156,25 @@ struct MeasurePlan {
   int slices = 1;                           ///< of the lattice in time
   std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
 
+  /// Names of sources or quarks; the one of a name, and its number.
+  template <class All>
+  static std::vector<std::string> names(const All& all) {
+    std::vector<std::string> found;
+    for (const auto& one : all) found.push_back(one.name);
+    return found;
+  }
+  template <class All>
+  static int number(const All& all, const std::string& name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+    return static_cast<int>(found - all.begin());
+  }
+  template <class All>
+  static const auto& named(const All& all, const std::string& name) {
+    return all[static_cast<std::size_t>(number(all, name))];
+  }
+
+  std::vector<std::string> names_of_propagators() const;
+
   /// Columns of a propagator.
   int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
@@ -171,12 +203,8 @@ ConfigurationList read_configurations(TableReader& file, const std::filesystem::
 MeasurePlan read_measure(TableReader& file, const std::filesystem::path& folder, const Lattice& lattice,
                          const Session& session);
 
-/// Integers of momenta: a list of them, or one. \throws UsageError a number is not whole, or too large.
-std::vector<Momentum> momenta_of(TableReader& table, const char* key);
-/// One, zero without the key. \throws UsageError likewise.
-Momentum momentum_of(TableReader& table, const char* key);
-
 /// A correlator of the propagators in `plan`, to which others that it needs are added. \throws UsageError likewise.
-MeasureCorrelator read_correlator(TableReader& table, MeasurePlan& plan);
+MeasureCorrelator read_correlator(TableReader& table, const std::string& name, MeasurePlan& plan,
+                                  const Lattice& lattice);
 
 }  // namespace quarksmith::runs

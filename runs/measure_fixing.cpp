@@ -49,10 +49,10 @@ void write_transformation(const std::filesystem::path& path, const PropagatorHea
 }  // namespace
 
 RecordArray fix_gauge(const MeasurePlan& plan, const Configuration& c, const std::string& digest, NamedGauge& named,
-                      const DomainPointer& domain, Session& session) {
+                      const DomainPointer& domain, Session& session, const std::function<void()>& look) {
   const GaugeFixing& how = *plan.fixing;
   GaugeFixer fixer(named.gauge, domain, how);
-  const GaugeFixingReport r = fixer();
+  const GaugeFixingReport r = fixer(look);
   if (!r.converged)
     throw Error(
         fmt::format("configuration {}: [gauge_fixing]: not converged: the functional {:.12f} changes by {:.1e} "

@@ -13,136 +13,164 @@
 namespace quarksmith::runs {
 namespace {
 
-std::string read_smear_space(TableReader& table) {
-  const std::string smearing = table.text("smear_space", "");
-  if (!smearing.empty()) try {
-      link_smearing_of(smearing);
-    } catch (const UsageError& e) {
-      table.fail(table.find("smear_space")->line, fmt::format("smear_space: {}", e.what()));
-    }
-  return smearing;
+RecordArray real_array(std::vector<std::uint64_t> extent, std::vector<double> numbers, const char* axes) {
+  return {"", std::move(extent), std::move(numbers), {{"axes", axes}}};
 }
 
-void read_plaquette(TableReader&, const Lattice&, MeasureObservable& o) {
-  o.measure = [](const ObservablePlace& place) {
-    const GaugeAverages g = gauge_averages(place.gauge, place.domain);
-    return RecordArray{"",
-                       {3},
-                       std::vector<double>{g.plaquette, g.space_plaquette, g.time_plaquette},
-                       {{"axes", "(all, space, time)"}}};
-  };
+RecordArray measure_plaquette(const ObservablePlace& place) {
+  const GaugeAverages g = gauge_averages(place.gauge, place.domain);
+  return real_array({3}, {g.plaquette, g.space_plaquette, g.time_plaquette}, "(all, space, time)");
 }
 
-void read_polyakov(TableReader&, const Lattice&, MeasureObservable& o) {
-  o.measure = [](const ObservablePlace& place) {
-    return RecordArray{"", {4}, polyakov_loops(*place.links("")), {{"axes", "direction"}}};
-  };
+RecordArray measure_polyakov(const ObservablePlace& place) {
+  return {"", {4}, polyakov_loops(*place.links("")), {{"axes", "direction"}}};
 }
 
-int shortest_side(const Lattice& l) { return std::min({l.global_extent(0), l.global_extent(1), l.global_extent(2)}); }
-
-void read_polyakov_correlator(TableReader& table, const Lattice& lattice, MeasureObservable& o) {
-  const int space = static_cast<int>(table.integer("space", 0, shortest_side(lattice)));
-  o.measure = [=](const ObservablePlace& place) {
-    return RecordArray{"",
-                       {static_cast<std::uint64_t>(space) + 1},
-                       polyakov_correlator(*place.links(""), space),
-                       {{"axes", "space, from 0"}}};
-  };
-}
-
-void read_diagonal_loops(TableReader& table, const Lattice& lattice, MeasureObservable& o) {
-  const int time = static_cast<int>(table.integer("time", 1, lattice.global_extent(3)));
-  const std::string smearing = read_smear_space(table);
-  o.measure = [=](const ObservablePlace& place) {
-    return RecordArray{"",
-                       {static_cast<std::uint64_t>(time)},
-                       diagonal_loops(*place.links(smearing), *place.links(""), time),
-                       {{"axes", "time, from 1"}}};
-  };
-}
-
-void read_wilson_loops(TableReader& table, const Lattice& lattice, MeasureObservable& o) {
-  const int space = static_cast<int>(table.integer("space", 1, shortest_side(lattice)));
-  const int time = static_cast<int>(table.integer("time", 1, lattice.global_extent(3)));
-  const std::string smearing = read_smear_space(table);
-  o.measure = [=](const ObservablePlace& place) {
-    std::vector<double> all;
-    for (const auto& row : wilson_loops(*place.links(smearing), *place.links(""), space, time))
-      all.insert(all.end(), row.begin(), row.end());
-    return RecordArray{"",
-                       {static_cast<std::uint64_t>(space), static_cast<std::uint64_t>(time)},
-                       std::move(all),
-                       {{"axes", "space time, from 1"}}};
-  };
-}
-
-void read_flow(TableReader& table, const Lattice&, MeasureObservable& o) {
-  FlowSchedule schedule;
-  const FlowAction action =
-      table.word("action", {"wilson", "symanzik"}, "wilson") == "wilson" ? FlowAction::wilson : FlowAction::symanzik;
-  schedule.step = table.positive("step", schedule.step);
-  schedule.end = table.positive("time");
-  schedule.every = table.positive("every", schedule.every);
-  if (table.has("tol")) schedule.tolerance = table.positive("tol");
-  if (const std::string problem = schedule.problem(); !problem.empty()) table.fail(problem);
-  o.measure = [=](const ObservablePlace& place) {
-    GradientFlow flow(place.gauge, place.domain, find_precision("double"), action);
-    std::vector<FlowPoint> points;
-    std::vector<double> all;
-    const FlowWork work = flow_along(flow, schedule, [&](const FlowPoint& p) {
-      points.push_back(p);
-      const double square = p.time * p.time;
-      all.insert(all.end(), {p.time, p.plaquette_energy, p.clover_energy - p.space_energy, p.space_energy,
-                             square * p.clover_energy, p.charge, square * p.improved_energy()});
-      place.look();
-    });
-    RecordArray array{"",
-                      {points.size(), 7},
-                      std::move(all),
-                      {{"axes", "point (t, E of plaquettes, E_time, E_space, t^2 E, charge, t^2 E improved)"},
-                       {"steps", static_cast<long long>(work.steps)}}};
-    for (const FlowScale& scale : flow_scales(points)) array.attributes[scale.name] = scale.value;
-    return array;
-  };
-}
-
-struct KindOfObservable {
-  const char* name;
-  void (*read)(TableReader& table, const Lattice& lattice, MeasureObservable& o);
+/// Of loops: the longest sides, and how the links in space are smeared.
+struct LoopSizes {
+  long long space = 0, time = 0;
+  std::string smear_space;
 };
-constexpr KindOfObservable observable_kinds[] = {{"plaquette", read_plaquette},
-                                                 {"polyakov", read_polyakov},
-                                                 {"polyakov-correlator", read_polyakov_correlator},
-                                                 {"wilson-loops", read_wilson_loops},
-                                                 {"diagonal-loops", read_diagonal_loops},
-                                                 {"flow", read_flow}};
+
+RecordArray measure_polyakov_correlator(const ObservablePlace& place, const LoopSizes& loops) {
+  return real_array({static_cast<std::uint64_t>(loops.space) + 1},
+                    polyakov_correlator(*place.links(""), static_cast<int>(loops.space)), "space, from 0");
+}
+
+RecordArray measure_diagonal_loops(const ObservablePlace& place, const LoopSizes& loops) {
+  return real_array(
+      {static_cast<std::uint64_t>(loops.time)},
+      diagonal_loops(*place.links(loops.smear_space), *place.links(""), static_cast<int>(loops.time), place.look),
+      "time, from 1");
+}
+
+RecordArray measure_wilson_loops(const ObservablePlace& place, const LoopSizes& loops) {
+  std::vector<double> all;
+  for (const auto& row : wilson_loops(*place.links(loops.smear_space), *place.links(""), static_cast<int>(loops.space),
+                                      static_cast<int>(loops.time), place.look))
+    all.insert(all.end(), row.begin(), row.end());
+  return real_array({static_cast<std::uint64_t>(loops.space), static_cast<std::uint64_t>(loops.time)}, std::move(all),
+                    "space time, from 1");
+}
+
+struct KindOfLoops {
+  const char* name;
+  int least_space, least_time;  ///< -1: it has no such sides
+  bool smeared;
+  RecordArray (*measure)(const ObservablePlace& place, const LoopSizes& loops);
+};
+constexpr KindOfLoops loop_kinds[] = {{"polyakov-correlator", 0, -1, false, measure_polyakov_correlator},
+                                      {"wilson-loops", 1, 1, true, measure_wilson_loops},
+                                      {"diagonal-loops", -1, 1, true, measure_diagonal_loops}};
+
+struct LoopsTable : Description {
+  LoopsTable(const KindOfLoops& of, const Lattice& on) : kind(of), lattice(on) {}
+  const KindOfLoops& kind;
+  const Lattice& lattice;
+  LoopSizes sizes;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    const int shortest = std::min({lattice.global_extent(0), lattice.global_extent(1), lattice.global_extent(2)});
+    if (kind.least_space >= 0)
+      add("space", sizes.space, "longest side in space").required().range(kind.least_space, shortest);
+    if (kind.least_time >= 0)
+      add("time", sizes.time, "longest side in time").required().range(kind.least_time, lattice.global_extent(3));
+    if (kind.smeared)
+      add("smear_space", sizes.smear_space, "smears the links of the sides in space, as --smear-links")
+          .parsed([](const std::string& how) {
+            if (!how.empty()) link_smearing_of(how);
+          });
+  }
+};
+
+struct FlowTable : Description {
+  FlowSchedule schedule;
+  std::string action = "wilson";
+  double tolerance = 0;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("action", action, "of the flow").among(std::vector<std::string>{"wilson", "symanzik"});
+    add("step", schedule.step, "of the integration").above(0);
+    add("time", schedule.end, "to which it runs").required().above(0);
+    add("every", schedule.every, "flow time between two rows").above(0);
+    add("tol", tolerance, "adaptive steps, of this error").above(0).recent();
+  }
+  void check() override {
+    if (given("tol")) schedule.tolerance = tolerance;
+    if (const std::string problem = schedule.problem(); given("time") && !problem.empty())
+      refuse(Refusal::Kind::contradicts, "step", ": " + problem);
+  }
+};
+
+RecordArray measure_flow(const ObservablePlace& place, const FlowSchedule& schedule, FlowAction action) {
+  GradientFlow flow(place.gauge, place.domain, find_precision("double"), action);
+  std::vector<FlowPoint> points;
+  std::vector<double> all;
+  const auto keep = [&](const FlowPoint& p) {
+    points.push_back(p);
+    const double square = p.time * p.time;
+    all.insert(all.end(), {p.time, p.plaquette_energy, p.clover_energy - p.space_energy, p.space_energy,
+                           square * p.clover_energy, p.charge, square * p.improved_energy()});
+  };
+  const FlowWork work = flow_along(flow, schedule, keep, place.look);
+  RecordArray array = real_array({points.size(), 7}, std::move(all),
+                                 "point (t, E of plaquettes, E_time, E_space, t^2 E, charge, t^2 E improved)");
+  array.attributes["steps"] = static_cast<long long>(work.steps);
+  for (const FlowScale& scale : flow_scales(points)) array.attributes[scale.name] = scale.value;
+  return array;
+}
+
+struct FixingTable : Description {
+  FixingTable(GaugeFixing& fixing, FixingFiles& to) : how(fixing), files(to) {}
+  GaugeFixing& how;
+  FixingFiles& files;
+  std::string condition;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("condition", condition, "the gauge").required().among(std::vector<std::string>{"coulomb", "landau"});
+    add("boost", how.boost, "over-relaxation").range(1, std::nextafter(2.0, 1.0));
+    add("tol", how.tolerance, "of the functional").above(0);
+    add("max_steps", how.most_steps, "steps at most").range(1, 1 << 30);
+    add("out", files.links, "prefix of files of the fixed links").path();
+    add("transformation", files.transformation, "prefix of files of the transformation").path();
+  }
+};
 
 }  // namespace
 
-MeasureObservable read_observable(TableReader& table, const Lattice& lattice) {
-  MeasureObservable o;
-  std::vector<std::string> names;
-  for (const KindOfObservable& kind : observable_kinds) names.emplace_back(kind.name);
-  o.kind = table.word("kind", names);
-  for (const KindOfObservable& kind : observable_kinds)
-    if (o.kind == kind.name) kind.read(table, lattice, o);
+MeasureObservable read_observable(TableReader& table, const std::string& name, const Lattice& lattice) {
+  std::vector<std::string> names = {"plaquette", "polyakov"};
+  for (const KindOfLoops& kind : loop_kinds) names.emplace_back(kind.name);
+  names.emplace_back("flow");
+  MeasureObservable o{name, table.word("kind", names), {}};
+  if (o.kind == "flow") {
+    FlowTable keys;
+    table.read_rest(keys, {});
+    o.measure = [schedule = keys.schedule, action = keys.action](const ObservablePlace& place) {
+      return measure_flow(place, schedule, action == "wilson" ? FlowAction::wilson : FlowAction::symanzik);
+    };
+  }
+  for (const KindOfLoops& kind : loop_kinds)
+    if (o.kind == kind.name) {
+      LoopsTable keys(kind, lattice);
+      table.read_rest(keys, {});
+      o.measure = [&kind, sizes = keys.sizes](const ObservablePlace& place) { return kind.measure(place, sizes); };
+    }
+  if (o.kind == "plaquette") o.measure = measure_plaquette;
+  if (o.kind == "polyakov") o.measure = measure_polyakov;
+  table.done();
   return o;
 }
 
-GaugeFixing read_gauge_fixing(TableReader table, const std::filesystem::path& folder, FixingFiles& files) {
+GaugeFixing read_gauge_fixing(TableReader& table, const std::filesystem::path& folder, FixingFiles& files) {
   GaugeFixing g;
-  g.condition =
-      table.word("condition", {"coulomb", "landau"}) == "coulomb" ? GaugeCondition::coulomb : GaugeCondition::landau;
-  g.boost = table.number("boost", g.boost);
-  if (!(g.boost >= 1 && g.boost < 2))
-    table.fail(table.find("boost")->line, fmt::format("boost = {}; use a number from 1 to below 2", g.boost));
-  g.tolerance = table.positive("tol", g.tolerance);
-  g.most_steps = static_cast<int>(table.integer("max_steps", 1, 1 << 30, g.most_steps));
-  for (const auto& [key, prefix] : {std::pair{"out", &files.links}, {"transformation", &files.transformation}})
-    if (const std::string given = table.text(key, ""); !given.empty()) *prefix = (folder / given).string();
+  FixingTable keys(g, files);
+  table.read_rest(keys, folder);
+  g.condition = keys.condition == "coulomb" ? GaugeCondition::coulomb : GaugeCondition::landau;
   g.keep = !files.transformation.empty();
-  table.done();
   return g;
 }
 

@@ -26,11 +26,12 @@ struct MeasureObservable {
 };
 
 /// \throws UsageError the message names file, line and remedy.
-MeasureObservable read_observable(TableReader& table, const Lattice& lattice);
+MeasureObservable read_observable(TableReader& table, const std::string& name, const Lattice& lattice);
+
 /// Prefixes of files that [gauge_fixing] writes; empty: none.
 struct FixingFiles {
   std::string links, transformation;
 };
-GaugeFixing read_gauge_fixing(TableReader table, const std::filesystem::path& folder, FixingFiles& files);
+GaugeFixing read_gauge_fixing(TableReader& table, const std::filesystem::path& folder, FixingFiles& files);
 
 }  // namespace quarksmith::runs

@@ -15,6 +15,12 @@ int MeasureSource::coordinates() const {
                                         [](const ChoiceParameter& p) { return p.direction >= 0; }));
 }
 
+std::string key_of(const ChoiceParameter& parameter) {
+  std::string key(parameter.name);
+  std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
+  return key;
+}
+
 std::vector<Coordinates> MeasureSource::positions_on(const Lattice& lattice, long long configuration) const {
   if (!drawn) return positions;
   std::vector<Coordinates> all;
@@ -39,11 +45,12 @@ SourceSettings MeasureSource::at(const Coordinates& position, const Lattice& lat
   std::string text(kind->name);
   char before = ':';
   for (const ChoiceParameter& p : kind->parameters) {
-    const auto given = numbers.find(std::string(p.name));
-    if (p.name.empty() || (p.direction < 0 && given == numbers.end())) break;
-    std::string value = p.direction >= 0 ? std::to_string(position[p.direction]) : given->second;
-    if (p.name == "SEED") value = std::to_string(noise_seed(std::stoull(value), configuration));
-    text += before + value;
+    const bool is_seed = p.name == seed_parameter;
+    const auto given = numbers.find(key_of(p));
+    if (p.name.empty() || (p.direction < 0 && !is_seed && given == numbers.end())) break;
+    text += before + (is_seed            ? std::to_string(noise_seed(seed, configuration))
+                      : p.direction >= 0 ? std::to_string(position[p.direction])
+                                         : given->second);
     before = ',';
   }
   SourceSettings s = source_of(text, lattice);
@@ -89,11 +96,17 @@ bool has_shifts(const MeasureQuark& q) {
   const bool several = std::any_of(parameters.begin(), parameters.end(),
                                    [](const ActionParameter& p) { return p.name == "mass" && p.several; });
   return several && q.action.spins() == 1 && !q.solves->solve.given("even_odd") &&
-         (q.solves->solve.solver.empty() || q.solves->solve.solver == "cg") && !q.deflated() && q.smear_links.empty() &&
-         (precision == "double" || precision.starts_with("double-"));
+         (q.solves->solve.solver.empty() || q.solves->solve.solver == "cg") && !q.deflated() &&
+         q.smear_links().empty() && (precision == "double" || precision.starts_with("double-"));
 }
 
 }  // namespace
+
+std::vector<std::string> MeasurePlan::names_of_propagators() const {
+  std::vector<std::string> names;
+  for (const auto& [name, node] : propagators) names.push_back(name);
+  return names;
+}
 
 std::vector<int> MeasurePlan::solved_with(int node) const {
   const PropagatorNode& n = nodes[node];
@@ -116,7 +129,7 @@ int MeasurePlan::adjoint_of(int quark) {
   for (std::size_t n = 0; n < quarks.size(); ++n)
     if (quarks[n].name == name) return static_cast<int>(n);
   keys[fmt::format("quark '{}': sequential", q.name)] = adjoint.values().text();  // others were of the quark itself
-  quarks.push_back({name, adjoint, q.solves, q.smear_links, true});
+  quarks.push_back({name, adjoint, q.solves, true});
   return static_cast<int>(quarks.size()) - 1;
 }
 

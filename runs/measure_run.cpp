@@ -31,6 +31,16 @@ std::vector<long long> flat(const std::vector<Momentum>& all) {
   return numbers;
 }
 
+void multiply_sites(SpinorField& psi, const BasisInfo& basis, const SourcePhase& phase) {
+  HostSpinor column(psi.domain().lattice());
+  for (int n = 0; n < psi.rhs(); ++n) {
+    download(psi, column, basis, n);
+    for (long long x = 0; x < column.lattice.sites(); ++x)
+      for (Complex64& number : column.site[x]) number *= phase(column.lattice.coordinates(x));
+    upload(column, psi, basis, n);
+  }
+}
+
 }  // namespace
 
 /// A quark on this configuration.
@@ -50,7 +60,7 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       stops_(stops),
       progress_(std::move(progress)),
       domain_(session.open_domain(named_.gauge.lattice, plan.reach)),
-      links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, session)),
+      links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, session, [this] { stops_.look(); })),
       quarks_(plan.quarks.size()),
       propagators_(plan.nodes.size()) {
   for (const MeasureSource& s : plan_.sources)
@@ -60,8 +70,8 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
 MeasureRun::~MeasureRun() = default;
 
 std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
-  if (q.smear_links.empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
-  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
+  if (q.smear_links().empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
+  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links()), settings);
 }
 
 std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
@@ -103,7 +113,7 @@ std::optional<Propagator> MeasureRun::sequential_source(int node, int position) 
   const int time = (origin[3] + n.sequential->separation) % named_.gauge.lattice.global_extent(3);
   SinkSource made = n.sequential->make(inputs, {time, n.sequential->momentum, origin});
   at_sink_[node].push_back(made.two_point);
-  if (n.sink) smear(n.sink, links_->for_quarks(n.links), made.source.field());
+  smear_quarks(n.sink, n.links, made.source.field());
   return std::move(made.source);
 }
 
@@ -121,9 +131,15 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   SourcePhase phase;
   if (s.momentum != Momentum{})
     phase = [&](const Coordinates& x) { return phase_at(named_.gauge.lattice, x, s.momentum, origin); };
-  for (int i = 0; i < count; ++i) set_source(settings, (first + i) / 3, (first + i) % 3, b, basis, i, phase);
-  if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
+  for (int i = 0; i < count; ++i)
+    set_source(settings, (first + i) / 3, (first + i) % 3, b, basis, i, s.smearing ? SourcePhase() : phase);
+  smear_quarks(s.smearing, s.links, b);
+  if (s.smearing && phase) multiply_sites(b, basis, phase);
   return b;
+}
+
+void MeasureRun::smear_quarks(const QuarkSmearing& how, const std::string& links, SpinorField& psi) {
+  if (how) smear(how, links_->for_quarks(links), psi, [this] { stops_.look(); });
 }
 
 void MeasureRun::require_converged(const std::vector<SolveReport>& reports, const Quark& q,
@@ -194,7 +210,7 @@ void MeasureRun::make(int node, int position) {
   if (n.of < 0) return solve(node, position);
   auto propagator = std::make_unique<Propagator>(domain_);
   propagator->field().copy_from(propagators_[n.of]->field());
-  smear(n.sink, links_->for_quarks(n.links), propagator->field());
+  smear_quarks(n.sink, n.links, propagator->field());
   propagators_[node] = std::move(propagator);
 }
 
@@ -207,7 +223,7 @@ void MeasureRun::contract(int correlator, int position, RecordArray& to) {
     return [this, &c, phase](const Propagator& s, int mu) {
       const MeasureQuark& q = plan_.quarks[c.ahead];
       const auto& boundary = phase ? q.action.setting().boundary : no_phases;
-      return ahead_of(s, mu, links_->whole(q.smear_links), boundary);
+      return ahead_of(s, mu, links_->whole(q.smear_links()), boundary);
     };
   };
   const auto on_slices = on_slices_.find(c.propagators[0]);
@@ -267,9 +283,10 @@ Record MeasureRun::begun() {
                  {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
                 {}};
   std::vector<RecordArray> of_links;
-  if (plan_.fixing) of_links.push_back(fix_gauge(plan_, configuration_, digest, named_, domain_, session_));
+  const auto look = [this] { stops_.look(); };
+  if (plan_.fixing) of_links.push_back(fix_gauge(plan_, configuration_, digest, named_, domain_, session_, look));
   const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); },
-                              [this] { stops_.look(); }};
+                              look};
   for (const MeasureObservable& o : plan_.observables) {
     RecordArray& array = of_links.emplace_back(o.measure(place));
     array.name = o.name;

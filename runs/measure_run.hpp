@@ -47,6 +47,8 @@ class MeasureRun {
                       const std::optional<Propagator>& sequential);
   /// None of a propagator whose source is not made of others.
   std::optional<Propagator> sequential_source(int node, int position);
+  /// In place. \param links how they are smeared; empty: not.
+  void smear_quarks(const QuarkSmearing& how, const std::string& links, SpinorField& psi);
   Record begun();
 
   const MeasurePlan& plan_;

@@ -12,29 +12,27 @@
 namespace quarksmith::runs {
 namespace {
 
-/// However they are written: through links, `..`, or two names of one file.
-bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
+/// Where a file is, however that is written: through links or `..`.
+std::string place_of(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(a, b, ignored)) return true;
-  const auto place = [&](const auto& p) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored);
-  };
-  return place(a) == place(b);
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored).string();
 }
 
 /// \throws UsageError two outputs are the same file, or one is an input: the later would replace the earlier.
 void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const NamedFile& out = outputs[i];
+  std::map<std::string, const NamedFile*> written;
+  for (const NamedFile& out : outputs) {
     if (out.path.empty()) continue;
-    for (std::size_t k = 0; k < i; ++k)
-      if (!outputs[k].path.empty() && same(out.path, outputs[k].path))
-        throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", outputs[k].said, out.said,
-                                     out.path.string()));
-    for (const NamedFile& in : inputs)
-      if (!in.path.empty() && std::filesystem::exists(in.path) && same(out.path, in.path))
-        throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out.said,
-                                     in.path.string(), in.said));
+    const auto [other, is_first] = written.emplace(place_of(out.path), &out);
+    if (!is_first)
+      throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", other->second->said,
+                                   out.said, out.path.string()));
+  }
+  for (const NamedFile& in : inputs) {
+    if (in.path.empty() || !std::filesystem::exists(in.path)) continue;
+    if (const auto out = written.find(place_of(in.path)); out != written.end())
+      throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out->second->said,
+                                   in.path.string(), in.said));
   }
 }
 
@@ -69,17 +67,19 @@ void check_ending(const NamedFile& file) {
 
 }  // namespace
 
-void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> inputs, Existing of_json) {
+void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> inputs, Existing of_json,
+                    std::vector<NamedFile> later) {
   std::vector<NamedFile> all = files;
   all.push_back({"json", json, false,
                  of_json == Existing::refuse &&
                      std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }),
                  of_json});
-  const auto name = [this](NamedFile& file) {  // arguments by their place are written in capitals
-    file.said = std::isupper(static_cast<unsigned char>(file.member[0])) ? file.member : called(file.member);
+  const auto name = [this](NamedFile& file) {  // arguments by their place are written in capitals, tables in brackets
+    file.said = std::islower(static_cast<unsigned char>(file.member[0])) ? called(file.member) : file.member;
   };
   std::ranges::for_each(all, name);
   std::ranges::for_each(inputs, name);
+  std::ranges::for_each(later, name);
   std::string names;
   bool any = false;
   for (const NamedFile& file : all) {
@@ -89,7 +89,8 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
   if (overwrite && !any)
     throw UsageError(
         fmt::format("{} belongs to a run that writes a file ({}); leave it out", called("overwrite"), names));
-  require_distinct(all, inputs);
+  later.insert(later.end(), all.begin(), all.end());
+  require_distinct(later, inputs);
   for (const NamedFile& file : all) check_ending(file);
   for (const NamedFile& file : all)
     if (!file.path.empty() && !file.locks_itself) {

@@ -67,10 +67,11 @@ class Session : public Description {
   /// Checks the files that a run will write, `json` among them, and takes their names: before any work.
   /// \param inputs files that must not be replaced before or after they are read.
   /// \param of_json what becomes of an existing file of `json`.
+  /// \param later files that it writes meanwhile, and takes the names of then.
   /// \throws UsageError a file exists and `overwrite` was not given, two members name one file, its ending is that of
   /// another kind of file, or `overwrite` was given without a file; Error it cannot be written, or another run has it.
   void claim(const std::vector<NamedFile>& files, std::vector<NamedFile> inputs = {},
-             Existing of_json = Existing::refuse);
+             Existing of_json = Existing::refuse, std::vector<NamedFile> later = {});
   /// The name of a file that was claimed.
   Output& output(const std::filesystem::path& path);
   Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }

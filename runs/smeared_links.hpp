@@ -14,8 +14,12 @@ namespace quarksmith::runs {
 /// Links for smearing, by the text that says how they were smeared themselves; made when first asked for.
 class SmearedLinks {
  public:
-  SmearedLinks(const HostGauge& gauge, DomainPointer domain, Session& session)
-      : gauge_(gauge), domain_(std::move(domain)), storage_(default_links(gauge, session.ranks())) {}
+  /// \param look is called before each step, and may throw to end it.
+  SmearedLinks(const HostGauge& gauge, DomainPointer domain, Session& session, std::function<void()> look)
+      : gauge_(gauge),
+        domain_(std::move(domain)),
+        storage_(default_links(gauge, session.ranks())),
+        look_(std::move(look)) {}
 
   /// With all reals, as actions take them.
   std::shared_ptr<const LinkField> whole(const std::string& text) {
@@ -23,7 +27,7 @@ class SmearedLinks {
     if (!found)
       found = std::make_shared<const LinkField>(
           text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
-                       : smear_on_device(link_smearing_of(text), gauge_, domain_));
+                       : smear_on_device(link_smearing_of(text), gauge_, domain_, look_));
     return found;
   }
   std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
@@ -40,6 +44,7 @@ class SmearedLinks {
   const HostGauge& gauge_;
   DomainPointer domain_;
   std::string storage_;
+  std::function<void()> look_;
   std::map<std::string, std::shared_ptr<const LinkField>> whole_, for_quarks_;
 };
 

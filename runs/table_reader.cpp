@@ -15,6 +15,24 @@ void TableReader::fail(int line, const std::string& message) const {
   throw UsageError(fmt::format("{}:{}: {}: {}", file_, line, what_, message));
 }
 
+void TableReader::refuse(Refusal::Kind kind, const std::string& key, const std::string& message) const {
+  const Value* value = table_->find(key);
+  const int at = value != nullptr ? value->line : line();
+  throw Refusal(kind, key, at, fmt::format("{}:{}: {}: {}", file_, at, what_, message));
+}
+
+void TableReader::locate(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const Refusal& refusal) {
+    if (refusal.line != 0) throw;
+    refuse(refusal.kind, refusal.member, refusal.what());
+  } catch (const UsageError& error) {
+    if (std::string_view(error.what()).starts_with(file_ + ":")) throw;
+    fail(error.what());
+  }
+}
+
 bool TableReader::has(const std::string& key) const { return table_->find(key) != nullptr; }
 
 const Value* TableReader::find(const std::string& key) {
@@ -41,6 +59,7 @@ std::string text_of(double x) { return fmt::format("{}", x); }
 std::string text_of(long long n) { return fmt::format("{}", n); }
 std::string text_of(bool on) { return on ? "true" : "false"; }
 std::string text_of(const std::string& text) { return text; }
+std::string text_of(const Value& value) { return word_of(value); }
 template <class T>
 std::string text_of(const std::vector<T>& list) {
   std::vector<std::string> all;
@@ -124,21 +143,6 @@ std::vector<double> TableReader::numbers(const std::string& key) {
   return noted(key, all);
 }
 
-std::vector<std::vector<double>> TableReader::lists(const std::string& key, std::size_t each) {
-  const std::string kind = fmt::format("a list of {} numbers, or a list of such lists", each);
-  const Value& value = need(key, kind.c_str());
-  const auto& given = as<std::vector<Value>>(key, value, kind.c_str());
-  const bool one = !given.empty() && !std::holds_alternative<std::vector<Value>>(given[0].value);
-  std::vector<std::vector<double>> all;
-  for (const Value& entry : one ? std::vector<Value>{value} : given) {
-    auto& list = all.emplace_back();
-    for (const Value& n : as<std::vector<Value>>(key, entry, kind.c_str())) list.push_back(as_number(key, n));
-    if (list.size() != each) fail(entry.line, fmt::format("{} is not {}", key, kind));
-  }
-  if (all.empty()) fail(value.line, fmt::format("{} is empty; give it {}", key, kind));
-  return noted(key, all);
-}
-
 std::vector<std::string> TableReader::texts(const std::string& key) {
   const Value& value = need(key, "a list of texts in quotes");
   std::vector<std::string> all;
@@ -162,27 +166,53 @@ std::vector<TableReader> TableReader::tables(const std::string& key, const std::
   return all;
 }
 
-void TableReader::read(Members& members, const std::filesystem::path& folder) {
-  Table values;
-  values.line = line();
-  for (const Member& m : members.all()) {
-    const Value* value = find(m.name());
-    if (value == nullptr) continue;
-    Value given = *value;
-    if (auto* text = std::get_if<std::string>(&given.value); text != nullptr && m.is_path())
-      *text = (folder / *text).string();
-    values.entries.emplace_back(m.name(), std::move(given));
-  }
+void TableReader::note(const Member& member, const Value& value) {
+  if (const auto* table = std::get_if<Table>(&value.value))
+    for (const auto& [key, one] : table->entries) note(member.name() + ": " + key, word_of(one));
+  else if (const auto* list = std::get_if<std::vector<Value>>(&value.value); list != nullptr && member.is_repeated())
+    note(member.name(), text_of(*list));
+  else
+    note(member.name(), member.is_path() ? word_of(value) : member.text());
+}
+
+void TableReader::fill_from(Members& members, const Table& values) {
   std::map<std::string, std::string> defaults;
   for (const Member& m : members.all()) defaults[m.name()] = m.text();
-  fill(members, values, {Door::toml, what_, file_});
+  locate([&] { fill(members, values, {Door::toml, what_, file_}); });
   for (const Member& m : members.all()) {
-    const Value* value = find(m.name());
-    if (value != nullptr)
-      note(m.name(), m.is_path() ? word_of(*value) : m.text());
+    if (const Value* value = find(m.name()))
+      note(m, *value);
     else if (!m.is_recent())
       note(m.name(), defaults[m.name()]);
   }
+}
+
+namespace {
+
+/// Paths from the folder of their file.
+Value in_folder(Value value, const Member* member, const std::filesystem::path& folder) {
+  auto* text = std::get_if<std::string>(&value.value);
+  if (text != nullptr && !text->empty() && member != nullptr && member->is_path()) *text = (folder / *text).string();
+  return value;
+}
+
+}  // namespace
+
+void TableReader::read(Members& members, const std::filesystem::path& folder) {
+  Table values;
+  values.line = line();
+  for (const Member& m : members.all())
+    if (const Value* value = find(m.name())) values.entries.emplace_back(m.name(), in_folder(*value, &m, folder));
+  fill_from(members, values);
+}
+
+void TableReader::read_rest(Description& description, const std::filesystem::path& folder) {
+  Members members = members_of(description);
+  Table values;
+  values.line = line();
+  for (const auto& [key, value] : table_->entries)
+    if (!known_.contains(key)) values.entries.emplace_back(key, in_folder(value, members.find(key), folder));
+  fill_from(members, values);
 }
 
 void TableReader::done() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,10 @@ class TableReader {
   /// `FILE:LINE: WHAT: MESSAGE`. \throws UsageError
   [[noreturn]] void fail(int line, const std::string& message) const;
   [[noreturn]] void fail(const std::string& message) const { fail(table_->line, message); }
+  /// \throws Refusal of a key, with its line.
+  [[noreturn]] void refuse(Refusal::Kind kind, const std::string& key, const std::string& message) const;
+  /// What it throws without a file and a line gets those of the key that it is about, or of this table.
+  void locate(const std::function<void()>& work) const;
   int line() const { return table_->line; }
   const std::string& file() const { return file_; }
   const std::string& called() const { return what_; }
@@ -51,8 +56,6 @@ class TableReader {
   std::string word(const std::string& key, const std::vector<std::string>& words,
                    std::optional<std::string> fallback = {});
   std::vector<double> numbers(const std::string& key);
-  /// Lists of as many numbers each, or one such list.
-  std::vector<std::vector<double>> lists(const std::string& key, std::size_t each);
   std::vector<std::string> texts(const std::string& key);
   /// Empty if it is missing.
   std::optional<TableReader> table(const std::string& key, const std::string& what);
@@ -61,6 +64,8 @@ class TableReader {
   /// Members of descriptions by the keys of this table, noted with their values or defaults.
   /// \param folder from which paths start. \throws Refusal as `fill`, with file and line.
   void read(Members& members, const std::filesystem::path& folder);
+  /// All keys that were not asked for before.
+  void read_rest(Description& description, const std::filesystem::path& folder);
   /// \throws UsageError a key was not asked for: it is unknown here.
   void done() const;
 
@@ -75,6 +80,8 @@ class TableReader {
   template <class T>
   T noted(const std::string& key, T value);
   TableReader within(const Table& table, const std::string& what) const;
+  void fill_from(Members& members, const Table& values);
+  void note(const Member& member, const Value& value);
 
   const Table* table_;
   std::string file_, what_;

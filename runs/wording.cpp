@@ -65,4 +65,9 @@ std::string in_words_of(Door door, const std::string& text) {
   return said;
 }
 
+std::string Wording::message(int line, const std::string& wrong, bool with_help) const {
+  if (door == Door::toml) return fmt::format("{}:{}: {}: {}", file, line, subject, wrong);
+  return with_help ? fmt::format("{}: {}; {} shows its use", subject, wrong, help()) : wrong;
+}
+
 }  // namespace quarksmith::runs

@@ -22,6 +22,8 @@ struct Wording {
   std::string with(std::string_view member, std::string_view value) const;
   /// Where all members are listed: "`quarksmith solve --help`", `help(quarksmith.solve)`.
   std::string help() const;
+  /// What is wrong, with the file and line where it is, or with where help is.
+  std::string message(int line, const std::string& wrong, bool with_help) const;
 };
 
 /// A text of runs and solvers in the words of a door: they write members as command lines have them,

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runs/command.hpp"
+#include "runs/contraction.hpp"
 #include "runs/print.hpp"
 #include "runs/earlier.hpp"
 #include "runs/measure_report.hpp"
@@ -74,18 +75,23 @@ class Measurements {
  public:
   Measurements(MeasureDescription& o, const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first,
                Session& session, Stops& stops)
-      : o_(o), session_(session), list_(list), plan_(plan), first_(std::move(first)), stops_(stops) {}
+      : o_(o),
+        session_(session),
+        list_(list),
+        plan_(plan),
+        extent_(first.gauge.lattice.global_extent()),
+        first_(std::move(first)),
+        stops_(stops) {}
 
   int operator()() {
     find_earlier();
-    session_.claim({{"out", o_.out, false, false, of_out_}}, inputs(), of_json());
-    if (done() > 0)
-      session_.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
+    session_.claim({{"out", o_.out, false, false, of_out_}}, inputs(), of_json(), written_meanwhile());
     try {
+      require_same_links();
       measure();
     } catch (const Stopped&) {  // the configuration at hand is given up
+      return unfinished();
     }
-    if (done() < static_cast<int>(list_.all.size())) return unfinished();
     finish();
     return 0;
   }
@@ -98,6 +104,19 @@ class Measurements {
   std::vector<NamedFile> inputs() const {
     std::vector<NamedFile> all = {{"RUN.toml", o_.run}};
     for (const Configuration& c : list_.all) all.push_back({"[configurations]", c.gauge});
+    return all;
+  }
+
+  /// Of gauge fixing, a file a configuration.
+  std::vector<NamedFile> written_meanwhile() const {
+    std::vector<NamedFile> all;
+    for (const Configuration& c : list_.all) {
+      const auto number = static_cast<std::uint64_t>(c.number);
+      const auto& [links, transformation] = plan_.fixing_files;
+      if (!links.empty()) all.push_back({"[gauge_fixing] out", configuration_name(links, number)});
+      if (!transformation.empty())
+        all.push_back({"[gauge_fixing] transformation", configuration_name(transformation, number, ".h5")});
+    }
     return all;
   }
 
@@ -125,7 +144,8 @@ class Measurements {
           fmt::format("{}: was written by another run than {}: {}; choose another --out, or begin anew "
                       "with --overwrite",
                       path.string(), o_.run.string(), other));
-    done_.insert(found.names().begin(), found.names().end());
+    for (const std::string& label : found.names())
+      done_[label] = text_attribute(found.attributes(label), "gauge_digest");
   }
 
   /// What an earlier part of this run has left: rank 0 looks.
@@ -151,19 +171,37 @@ class Measurements {
             session_.warn(fmt::format("{}; it is measured again", e.what()));
           }
         }
-      labels = fmt::format("{}", fmt::join(done_, " "));
+      labels = nlohmann::json(done_).dump();
     });
-    labels = session_.ranks().broadcast(labels);
-    done_.clear();
-    for (const std::string& label : split(labels, ' '))
-      if (!label.empty()) done_.insert(label);
+    done_ = nlohmann::json::parse(session_.ranks().broadcast(labels)).get<std::map<std::string, std::string>>();
     if (!done_.empty()) of_out_ = Existing::resume;
     if (session_.ranks().largest(finished) != 0) of_out_ = Existing::replace;
   }
 
+  /// \throws UsageError the record of a configuration is of other links than it has.
+  void require_same_links() {
+    for (const Configuration& c : list_.all) {
+      const auto record = done_.find(c.label());
+      if (record == done_.end()) continue;
+      if (stops_.due()) throw Stopped{};
+      const std::string now = gauge_digest(gauge_of(c).gauge, session_);
+      if (record->second != now)
+        throw UsageError(fmt::format(
+            "{}: configuration {} was measured on other links (checksum {}) than {} has (checksum {}); give "
+            "back those links, choose another --out, or begin anew with --overwrite",
+            where(), c.number, record->second, c.gauge, now));
+    }
+    if (done() > 0)
+      session_.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
+  }
+
+  /// \throws UsageError its lattice is not that of the others.
   NamedGauge gauge_of(const Configuration& c) {
     NamedGauge named = &c == &list_.all[0] && first_ ? std::move(*first_) : open_configuration(c, list_, session_);
     first_.reset();
+    if (named.gauge.lattice.global_extent() != extent_)
+      throw UsageError(fmt::format("{}: lattice {}, of the first configuration {}; measure them in runs of their own",
+                                   c.gauge, named.gauge.lattice.global_text(), fmt::join(extent_, "x")));
     return named;
   }
 
@@ -196,7 +234,7 @@ class Measurements {
     file.add(record);
     Output output(o_.records() / (c.label() + ".h5"), Existing::replace, session_.ranks());
     write_text(output, std::move(file).bytes());
-    done_.insert(c.label());
+    done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
     session_.say_at_end(kept());
   }
 
@@ -217,7 +255,7 @@ class Measurements {
     Json json = json_head(plan_);
     session_.ranks().together([&] {
       if (session_.ranks().rank() != 0) return;
-      for (const std::string& label : done_) where[label] = o_.records() / (label + ".h5");
+      for (const auto& [label, digest] : done_) where[label] = o_.records() / (label + ".h5");
       if (std::filesystem::exists(o_.out) && !session_.overwrite) {
         const RecordReader earlier(o_.out);
         for (const std::string& label : earlier.names()) where[label] = o_.out;
@@ -240,7 +278,7 @@ class Measurements {
   /// The records that are in the joined file now; what else is in the folder stays.
   void remove_records() const {
     std::error_code ignored;
-    for (const std::string& label : done_) {
+    for (const auto& [label, digest] : done_) {
       clear_stale_lock(o_.records() / (label + ".h5"));
       for (const char* ending : {".h5", ".h5.part"}) std::filesystem::remove(o_.records() / (label + ending), ignored);
     }
@@ -251,9 +289,10 @@ class Measurements {
   Session& session_;
   const ConfigurationList& list_;
   const MeasurePlan& plan_;
+  Coordinates extent_;
   std::optional<NamedGauge> first_;
   Stops& stops_;
-  std::set<std::string> done_;  ///< labels
+  std::map<std::string, std::string> done_;  ///< labels, and the digests of their links
   Existing of_out_ = Existing::refuse;
 };
 

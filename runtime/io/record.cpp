@@ -179,6 +179,11 @@ RecordReader::RecordReader(RecordReader&&) noexcept = default;
 const Provenance& RecordReader::attributes() const { return parts_->attributes; }
 const std::vector<std::string>& RecordReader::names() const { return parts_->names; }
 
+Provenance RecordReader::attributes(const std::string& name) const {
+  const Handle group(H5Gopen2(parts_->file, name.c_str(), H5P_DEFAULT), H5Gclose, parts_->name);
+  return hdf5::attributes(group, parts_->name);
+}
+
 Record RecordReader::read(const std::string& name) const {
   const Handle group(H5Gopen2(parts_->file, name.c_str(), H5P_DEFAULT), H5Gclose, parts_->name);
   Record record{name, hdf5::attributes(group, parts_->name), {}};

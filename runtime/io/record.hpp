@@ -57,6 +57,7 @@ class RecordReader {
   /// Of its records, in order.
   const std::vector<std::string>& names() const;
   Record read(const std::string& name) const;
+  Provenance attributes(const std::string& name) const;
 
  private:
   friend void join_records(Output&, const Provenance&, const std::map<std::string, std::filesystem::path>&);

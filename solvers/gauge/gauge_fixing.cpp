@@ -55,10 +55,11 @@ double GaugeFixer::theta() const {
          (3 * static_cast<double>(u_.domain().lattice().global_sites()));
 }
 
-GaugeFixingReport GaugeFixer::operator()() {
+GaugeFixingReport GaugeFixer::operator()(const std::function<void()>& look) {
   GaugeFixingReport r;
   r.before = functional();
   for (double last = 0; !r.converged && r.steps < how_.most_steps; ++r.steps) {
+    look();
     half_step(-1);
     const double odd = functional();
     half_step(1);

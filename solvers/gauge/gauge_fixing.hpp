@@ -2,6 +2,7 @@
 /// Landau and Coulomb gauge by over-relaxation.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "runtime/fields/field.hpp"
@@ -36,7 +37,8 @@ class GaugeFixer {
   /// \throws NotSU3 they are farther away.
   GaugeFixer(const HostGauge& gauge, DomainPointer domain, const GaugeFixing& how);
 
-  GaugeFixingReport operator()();
+  /// \param look is called before each step, and may throw to end it.
+  GaugeFixingReport operator()(const std::function<void()>& look = [] {});
   /// The links now. \param phase of the configuration.
   HostGauge links(const std::array<Complex64, directions>& phase) const;
   /// g with U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, if it was to be kept: as links along x.

@@ -116,7 +116,7 @@ std::string FlowSchedule::problem(std::string_view before) const {
 }
 
 FlowWork flow_along(GradientFlow& flow, const FlowSchedule& schedule,
-                    const std::function<void(const FlowPoint&)>& visit) {
+                    const std::function<void(const FlowPoint&)>& visit, const std::function<void()>& look) {
   if (const std::string problem = schedule.problem(); !problem.empty())
     throw UsageError("the gradient flow: " + problem);
   FlowWork work;
@@ -125,6 +125,7 @@ FlowWork flow_along(GradientFlow& flow, const FlowSchedule& schedule,
   if (schedule.adaptive()) {
     double step = schedule.step;
     for (int n = 1; flow.time() < schedule.end; ++n) {
+      look();
       const double next = std::min(n * schedule.every, schedule.end);
       timed([&] { work.steps += flow.flow_to(next, schedule.tolerance, step); });
       visit(flow.measure());
@@ -134,6 +135,7 @@ FlowWork flow_along(GradientFlow& flow, const FlowSchedule& schedule,
   const auto steps = static_cast<int>(std::lround(schedule.end / schedule.step)),
              each = static_cast<int>(std::lround(schedule.every / schedule.step));
   while (work.steps < steps) {
+    look();
     timed([&] { flow.step(schedule.step); });
     if (++work.steps % each == 0 || work.steps == steps) visit(flow.measure());
   }

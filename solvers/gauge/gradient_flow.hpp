@@ -83,9 +83,11 @@ struct FlowWork {
   int steps = 0;  ///< with those that were too large
   double seconds = 0;
 };
-/// Points at the start, all `every` and at the end. \param visit is told each, and may throw to end it.
-FlowWork flow_along(GradientFlow& flow, const FlowSchedule& schedule,
-                    const std::function<void(const FlowPoint&)>& visit);
+/// Points at the start, all `every` and at the end. \param visit is told each, and may throw to end it; so may
+/// \param look before each step, of adaptive ones before those to the next point.
+FlowWork flow_along(
+    GradientFlow& flow, const FlowSchedule& schedule, const std::function<void(const FlowPoint&)>& visit,
+    const std::function<void()>& look = [] {});
 
 /// A scale of flow times; 0 if it is not reached.
 struct FlowScale {

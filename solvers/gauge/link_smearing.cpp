@@ -34,11 +34,13 @@ std::uint64_t LinkSmearing::steps() const {
   return 1;
 }
 
-LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
+LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain,
+                          const std::function<void()>& look) {
   require_su3(gauge, "smearing", domain->communicator());
   LinkField u = upload(gauge, domain, find_precision("double"), full_storage(gauge.colours()));
   LinkField v(domain, u.precision(), u.storage());
   for (std::uint64_t n = 0; n < how.steps(); ++n) {
+    look();
     how.kind->step(how.values, u, v);
     std::swap(u, v);
   }

@@ -2,6 +2,7 @@
 /// Smearing of links, on the stored links, boundary phases left out.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "runtime/choice.hpp"
@@ -42,8 +43,11 @@ LinkSmearing link_smearing_of(const std::string& text);
 std::string link_smearing_forms();
 
 /// The smeared links on the device with 18 doubles; of a part of a lattice that part. Collective.
+/// \param look is called before each step, and may throw to end it.
 /// \throws NotSU3 the links are not SU(3); MissingKernel the build lacks the expression.
-LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
+LinkField smear_on_device(
+    const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain,
+    const std::function<void()>& look = [] {});
 /// Smears links on the host, by way of the device.
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
 

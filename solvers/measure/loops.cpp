@@ -46,7 +46,7 @@ class Lines {
 }  // namespace
 
 std::vector<std::vector<double>> wilson_loops(const LinkField& spatial, const LinkField& temporal, int most_space,
-                                              int most_time) {
+                                              int most_time, const std::function<void()>& look) {
   const double sites = static_cast<double>(spatial.domain().lattice().global_sites());
   std::vector<std::vector<double>> loops(most_space, std::vector<double>(most_time));
   Lines side(spatial);
@@ -60,6 +60,7 @@ std::vector<std::vector<double>> wilson_loops(const LinkField& spatial, const Li
       else
         above.move(time_direction);
       for (int mu = 0; mu < time_direction; ++mu) {
+        look();
         Lines ahead(temporal);
         ahead.follow(high, mu);
         for (int n = 0; n < r; ++n) ahead.move(mu);
@@ -73,7 +74,8 @@ std::vector<std::vector<double>> wilson_loops(const LinkField& spatial, const Li
 }
 
 // Loops of x to x + nu - mu are those of x to x + mu - nu the other way round: one of both counts twice.
-std::vector<double> diagonal_loops(const LinkField& spatial, const LinkField& temporal, int most_time) {
+std::vector<double> diagonal_loops(const LinkField& spatial, const LinkField& temporal, int most_time,
+                                   const std::function<void()>& look) {
   constexpr int pairs = time_direction * (time_direction - 1) * 2;
   const double sites = static_cast<double>(spatial.domain().lattice().global_sites());
   std::vector<double> loops(most_time);
@@ -82,6 +84,7 @@ std::vector<double> diagonal_loops(const LinkField& spatial, const LinkField& te
     Lines side(spatial), above(spatial), high(temporal), beside(temporal), ahead(temporal), across(temporal);
     side.cross(spatial, mu, nu, rho);
     for (int t = 0; t < most_time; ++t) {
+      look();
       high.lengthen(temporal);
       if (t == 0)
         above.follow(side, time_direction);

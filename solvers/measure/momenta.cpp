@@ -33,14 +33,25 @@ std::vector<Momentum> momenta_up_to(int largest_square) {
   return all;
 }
 
-std::vector<Momentum> equivalents_of(const Momentum& p) {
+bool SpaceSymmetry::is_whole() const {
+  return numbers[0] == numbers[1] && numbers[1] == numbers[2] && mirrored == std::array{true, true, true};
+}
+
+std::vector<Momentum> equivalents_of(const Momentum& p, const SpaceSymmetry& symmetry) {
   std::vector<Momentum> all;
   Momentum order{0, 1, 2};
   do {
-    for (int signs = 0; signs < 8; ++signs) {
+    bool alike = true;
+    for (int mu = 0; mu < 3; ++mu) alike = alike && symmetry.numbers[mu] == symmetry.numbers[order[mu]];
+    for (int signs = 0; alike && signs < 8; ++signs) {
       Momentum q;
-      for (int mu = 0; mu < 3; ++mu) q[mu] = (signs >> mu & 1 ? -1 : 1) * p[order[mu]];
-      all.push_back(q);
+      bool allowed = true;
+      for (int mu = 0; mu < 3; ++mu) {
+        const bool mirror = (signs >> mu & 1) != 0;
+        allowed = allowed && (!mirror || symmetry.mirrored[mu]);
+        q[mu] = (mirror ? -1 : 1) * p[order[mu]];
+      }
+      if (allowed) all.push_back(q);
     }
   } while (std::next_permutation(order.begin(), order.end()));
   std::sort(all.begin(), all.end());

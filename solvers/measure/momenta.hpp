@@ -15,8 +15,23 @@ using Momentum = std::array<int, 3>;
 
 /// All momenta with |n|^2 up to a number, by |n|^2, then by the integers.
 std::vector<Momentum> momenta_up_to(int largest_square);
-/// All permutations and signs of a momentum, itself included.
-std::vector<Momentum> equivalents_of(const Momentum& p);
+
+/// Which directions of space are alike, and which may be mirrored, by numbers that each of them has.
+struct SpaceSymmetry {
+  std::array<std::vector<double>, 3> numbers;  ///< the same of directions that are alike
+  std::array<bool, 3> mirrored = {true, true, true};
+
+  void add(int mu, double x) { numbers[mu].push_back(x); }
+  /// A component of a vector: with one, the direction is not mirrored.
+  void add_component(int mu, double x) {
+    add(mu, x);
+    if (x != 0) mirrored[mu] = false;
+  }
+  /// Whether all directions are alike and mirrored.
+  bool is_whole() const;
+};
+/// All allowed permutations and signs of a momentum, itself included, in ascending order.
+std::vector<Momentum> equivalents_of(const Momentum& p, const SpaceSymmetry& symmetry);
 
 /// exp(i p.(x - x0)). \param x within this part; the origin is of the whole lattice.
 Complex64 phase_at(const Lattice& lattice, const Coordinates& x, const Momentum& p, const Coordinates& origin);

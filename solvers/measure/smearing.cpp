@@ -45,9 +45,10 @@ QuarkSmearing sink_of(const std::string& text) {
 
 std::string sink_forms() { return forms_with({"point"}); }
 
-void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi) {
-  if (how) how.kind->smear(how.values, *links, psi);
-  for (const QuarkSmearing& next : how.then) smear(next, links, psi);
+void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi,
+           const std::function<void()>& look) {
+  if (how) how.kind->smear(how.values, *links, psi, look);
+  for (const QuarkSmearing& next : how.then) smear(next, links, psi, look);
 }
 
 }  // namespace quarksmith

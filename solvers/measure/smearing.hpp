@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +21,9 @@ struct SmearingKind {
   std::string_view formula;  ///< with its source
   ChoiceParameters parameters;
   /// Smears a field of double precision on all sites, in any basis, of any number of right-hand sides.
-  void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi);
+  /// \param look is called before each step, and may throw to end it.
+  void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi,
+                const std::function<void()>& look);
   bool antihermitian = false;  ///< others are Hermitian, and those on the same links commute
 };
 template <>
@@ -53,15 +56,18 @@ QuarkSmearing sink_of(const std::string& text);
 std::string sink_forms();
 
 /// Smears a field of double precision on all sites, in any basis. \param links double precision.
-/// \throws UsageError the build lacks a kernel.
-void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi);
+/// \param look as of SmearingKind::smear. \throws UsageError the build lacks a kernel.
+void smear(
+    const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi,
+    const std::function<void()>& look = [] {});
 
 /// psi becomes what `count` times step(from, to) makes of it.
 template <class Step>
-void repeat(std::uint64_t count, SpinorField& psi, const Step& step) {
+void repeat(std::uint64_t count, SpinorField& psi, const std::function<void()>& look, const Step& step) {
   SpinorField work = psi.like();
   SpinorField *from = &psi, *to = &work;
   for (std::uint64_t n = 0; n < count; ++n) {
+    look();
     step(*from, *to);
     std::swap(from, to);
   }

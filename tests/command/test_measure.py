@@ -224,63 +224,6 @@ def test_what_is_measured_does_not_depend_on_the_gauge(quarksmith, tmp_path):
             assert np.allclose(other["results"][name]["values"], values, rtol=1e-7, atol=1e-9 * abs(values).max()), name
 
 
-BAD = [
-    (("kappa = 0.12", "kapa = 0.12"), "error: run.toml:15: quark 'light': key 'kapa' is unknown; did you mean kappa?"),
-    (('quark = "light"', 'quark = "ligth"'), "propagator 'l': quark 'ligth' is unknown; did you mean light?"),
-    (('quarks = ["l", "s"]', 'quarks = ["l"]'), "correlator 'kaon': quarks: 1 propagators; a meson has two"),
-    (('quarks = ["l", "s"]', 'quarks = ["l", "x"]'), "quarks: there is no propagator 'x'; use l, s"),
-    (('"gxgygz,g5"', '"gxgxgz,g5"'), "gammas: 'gxgxgz' is unknown; did you mean gxgygz?"),
-    (('kind = "meson"', 'kind = "mesons"'), "kind 'mesons' is unknown; did you mean meson?"),
-    (('"proton", ', '"protn", '), "interpolator 'protn' is unknown; did you mean proton?"),
-    ((', s = "s"}', "}"), "interpolator 'lambda_z' has a quark s, of which quarks has no propagator; add it"),
-    (("count = 2", "count = 0"), "count = 0; use a whole number from 1"),
-    (
-        (
-            "count = 2  # drawn for each configuration; or at = [[0, 0, 0, 0], [2, 2, 2, 4]]\nseed = 7",
-            "at = [0, 0, 0, 8]",
-        ),
-        "coordinate t = 8 lies outside the 4x4x4x8 lattice",
-    ),
-    (("count = 2", "at = [0, 0, 0]\n#"), "at is not a list of 4 numbers"),
-    (("seed = 7", "sead = 7"), "key 'sead' is unknown here; did you mean seed?"),
-    (("largest_square = 2", "momenta = [[0, 0, 0.5]]"), "momenta: 0.5; use whole numbers"),
-    (("largest_square = 2", "momenta = [[0, 0, 0]]\nlargest_square = 2"), "give one of them"),
-    (('"weak:0.3:4,4,4,8:2"', '"nothing_*.ildg"'), "nothing matches 'nothing_*.ildg'"),
-    (('4,4,4,8:2"', '4,4,4,8:1"'), "number 1 is taken; give numbers"),
-    (
-        ("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"),
-        'omega belongs to solver mr, not to auto; add solver = "mr", or leave it out',
-    ),
-    (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\nsolver = "gc"\n\n[[quark]]'), "'gc' is unknown"),
-    (("csw = 1.0\n\n[[quark]]", "csw = 1.0\ndelta = 0.1\n\n[[quark]]"), "delta belongs to mixed precision"),
-    (("seed = 7", "seed = 7\nmomentum = [0.5, 0, 0]"), "momentum: 0.5; use whole numbers"),
-    (("seed = 7", "seed = 7\nmomentum = [[1, 0, 0], [0, 1, 0]]"), "momentum: 2 momenta; give one"),
-    (('"gxgygz,g5"', '"g5,g5"'), "correlator 'kaon': 'g5' is there twice; name it once"),
-    (("[configurations]\n", "[configurations]\nnumbers = [1.5, 2]\n"), "numbers: 1.5; use whole numbers"),
-    (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = "12"\n\n[[quark]]'), "without quotes"),
-    (
-        ("csw = 1.0\n\n[[quark]]", 'csw = 1.0\ndeflation = 4\nsmear_links = "stout:0.1,1"\n\n[[quark]]'),
-        "deflation belongs to links that are not smeared",
-    ),
-    (('name = "s"\nquark', 'name = "l"\nquark'), "there is another 'l' already"),
-    (
-        ('action = "clover"\nkappa = 0.12\ncsw = 1.0', 'action = "hisq"\nmass = 0.1'),
-        "kind meson is of Dirac quarks, propagator 'l' is not; use staggered-meson or staggered-nucleon",
-    ),
-    (("[[correlator]]", "[[corelator]]"), "propagator 'l' is in no correlator; leave it out"),
-    ((EXAMPLE[EXAMPLE.index("[[propagator]]") :], ""), "nothing is measured: there is no [[correlator]]"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[m for _, m in BAD])
-def test_a_wrong_description_is_one_clear_error(quarksmith, tmp_path, change, message):
-    assert change[0] in EXAMPLE
-    write(tmp_path, EXAMPLE.replace(*change))
-    error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5")
-    assert message in error and error.count("error:") == 1
-    assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
-
-
 def test_the_conserved_charge_is_1(quarksmith, tmp_path):
     """At each time between source and sink that of two quarks, of any configuration."""
     text = EXAMPLE.replace("kappa = 0.12\n", "kappa = 0.12\ntol = 1e-12\n") + THREE_POINT
@@ -320,27 +263,6 @@ def test_dilution_leaves_the_mean_and_less_variance(quarksmith, tmp_path):
     assert abs(np.mean(diluted) - np.mean(plain)) < 4 * np.std(plain) / 6**0.5
 
 
-WRONG_OBSERVABLES = [
-    (("space = 2", "space = 5"), "space = 5; use a whole number from 1 to 4"),
-    (('kind = "polyakov"', 'kind = "polyakoff"'), "kind 'polyakoff' is unknown; did you mean polyakov?"),
-    (
-        ('"ape:0.6,2,space,1e-3"', '"ape:2,2"'),
-        "smear_space: smearing 'ape:2,2': alpha = 2 is not a number between 0 and 1",
-    ),
-    (("step = 0.1", "step = 0.7"), "step 0.7: the scheme is unstable; use at most 0.5"),
-    (('name = "polyakov"', 'name = "kaon"'), "there is another 'kaon' already"),
-    (('"landau"', '"lorentz"'), "condition 'lorentz' is unknown; use coulomb, landau"),
-    (("tol = 1e-12", "boost = 2.5"), "boost = 2.5; use a number from 1 to below 2"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), WRONG_OBSERVABLES, ids=[m for _, m in WRONG_OBSERVABLES])
-def test_a_wrong_observable_is_refused(quarksmith, tmp_path, change, message):
-    assert change[0] in OBSERVABLES
-    write(tmp_path, EXAMPLE + OBSERVABLES.replace(*change))
-    assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
-
-
 def test_fixed_links_are_written(quarksmith, tmp_path):
     """They are in the gauge already; others of that name are not replaced unasked."""
     write(tmp_path, EXAMPLE[: EXAMPLE.index("[[source]]")] + OBSERVABLES.replace("tol =", 'out = "fixed"\ntol ='))
@@ -361,34 +283,82 @@ def test_fixed_links_are_written(quarksmith, tmp_path):
     quarksmith("measure", "run.toml", "--out", "r.h5", "--overwrite", "--json", "r.json")
 
 
-WRONG_THREE_POINT = [
-    (('"proton/up"', '"proton"'), "interpolator 'proton' is unknown; use proton/up, proton/dn"),
-    (('line = "u"', 'line = "s"'), "line 's'; use one of the quarks: d, u"),
-    (('"V4"]', '"V5"]'), "current 'V5' is unknown"),
-    (('action = "clover"', 'action = "clover"\nanisotropy = "2,1"'), "isotropic Wilson operator"),
-    (("separation = 3", ""), "separation is missing; give it a whole number"),
-    (("separation = 3", "separation = 8"), "separation = 8; use a whole number from 0 to 7"),
-    (("separation = 3", "separation = 3\nsink_momentum = [0, 0.5, 0]"), "sink_momentum: 0.5; use whole numbers"),
-    (('source = "point"', 'source = "point"\nsink = "derivative:x"'), "has a derivative at its sink; use another"),
-    (('of = "baryon"', 'of = "tetraquark"'), "of 'tetraquark' is unknown"),
-]
+@pytest.mark.parametrize("options", [(), ("--overwrite",)])
+def test_gauge_fixing_does_not_replace_what_it_reads(quarksmith, tmp_path, options):
+    quarksmith("flow", "weak:0.3:4,4,4,8:1", "--time", "0", "--out", "u_00001.ildg")
+    links = (tmp_path / "u_00001.ildg").read_bytes()
+    (tmp_path / "here").symlink_to(tmp_path)
+    text = '[configurations]\nfiles = ["u_*.ildg"]\n' + OBSERVABLES.replace("tol =", 'out = "here/u"\ntol =')
+    error = quarksmith.refuses("measure", write(tmp_path, text), "--out", "r.h5", *options)
+    assert "[gauge_fixing] out" in error and "u_00001.ildg" in error
+    assert (tmp_path / "u_00001.ildg").read_bytes() == links
+    text = OBSERVABLES.replace("tol =", 'transformation = "r"\ntol =')
+    write(tmp_path, '[configurations]\nfiles = ["u_*.ildg"]\n' + text)
+    assert "[gauge_fixing] transformation" in quarksmith.refuses("measure", "run.toml", "--out", "r_00001.h5", *options)
 
 
-@pytest.mark.parametrize(("change", "message"), WRONG_THREE_POINT, ids=[m for _, m in WRONG_THREE_POINT])
-def test_a_wrong_three_point_function_is_refused(quarksmith, tmp_path, change, message):
-    assert change[0] in EXAMPLE + THREE_POINT
-    write(tmp_path, (EXAMPLE + THREE_POINT).replace(*change))
-    assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
+PLAQUETTE = '[configurations]\nfiles = ["{}"]\n[[observable]]\nname = "p"\nkind = "plaquette"\n'
 
 
-def test_options_that_mean_nothing_are_refused(quarksmith, tmp_path):
-    write(tmp_path)
-    assert "--out FILE.h5, or --dry-run" in quarksmith.refuses("measure", "run.toml")
-    assert "leave it out" in quarksmith.refuses("measure", "run.toml", "--dry-run", "--out", "r.h5")
-    assert "would replace" in quarksmith.refuses("measure", "run.toml", "--out", "run.toml", "--overwrite")
-    (tmp_path / "r.h5").write_text("mine")
-    quarksmith.refuses("measure", "run.toml", "--out", "r.h5", status=1)
-    assert (tmp_path / "r.h5").read_text() == "mine"
+def test_records_are_of_the_links_that_are_there(quarksmith, tmp_path):
+    """Files that were replaced, and those of another folder with the same name, are not done."""
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        gauge = f"weak:0.3:4,4,4,4:{ord(folder)}"
+        quarksmith("flow", gauge, "--time", "0", "--out", f"{folder}/u_1.ildg")
+    quarksmith("measure", write(tmp_path, PLAQUETTE.format("a/u_1.ildg")), "--out", "r.h5")
+    records = (tmp_path / "r.h5").read_bytes()
+    (tmp_path / "c").symlink_to(tmp_path / "a")
+    run = quarksmith("measure", write(tmp_path, PLAQUETTE.format("c/u_1.ildg")), "--out", "r.h5", "--json", "a.json")
+    assert "1 of 1 configurations are done" in run.stderr
+    error = quarksmith.refuses("measure", write(tmp_path, PLAQUETTE.format("b/u_1.ildg")), "--out", "r.h5")
+    assert "configuration 1" in error and "b/u_1.ildg" in error and "--overwrite" in error
+    (tmp_path / "b/u_1.ildg").replace(tmp_path / "a/u_1.ildg")
+    error = quarksmith.refuses("measure", write(tmp_path, PLAQUETTE.format("a/u_1.ildg")), "--out", "r.h5")
+    assert "a/u_1.ildg" in error and (tmp_path / "r.h5").read_bytes() == records
+    quarksmith("measure", "run.toml", "--out", "r.h5", "--overwrite", "--json", "b.json")
+    plaquettes = [
+        json.loads((tmp_path / f"{name}.json").read_text())["configurations"][0]["plaquette"] for name in "ab"
+    ]
+    assert plaquettes[0] != plaquettes[1]
+
+
+def test_configurations_have_one_lattice(quarksmith, tmp_path):
+    text = PLAQUETTE.format('weak:0.3:4,4,4,4:1", "weak:0.3:4,4,4,8:2')
+    error = quarksmith.refuses("measure", write(tmp_path, text), "--out", "r.h5")
+    assert "4x4x4x8" in error and "4x4x4x4" in error
+
+
+ENDLESS = {
+    "gauge fixing": '[gauge_fixing]\ncondition = "landau"\nboost = 1.0\ntol = 1e-300\nmax_steps = 1000000000\n',
+    "smeared loops": OBSERVABLES[OBSERVABLES.index("[[observable]]") :].replace("ape:0.6,2", "ape:0.6,1000000"),
+    "smeared source": EXAMPLE[EXAMPLE.index("[[source]]") :].replace(
+        "seed = 7", 'seed = 7\nsmearing = "gaussian:0.1,1000000"'
+    ),
+    "smeared links": EXAMPLE[EXAMPLE.index("[[source]]") :].replace(
+        "kappa = 0.12\n", 'kappa = 0.12\nsmear_links = "stout:0.01,1000000"\n'
+    ),
+    "flow": PLAQUETTE.partition("\n[[")[2].join(["[[", "step = 1e-5\ntime = 9\n"]).replace("plaquette", "flow"),
+}
+
+
+@pytest.mark.parametrize("work", ENDLESS)
+def test_time_limits_hold_in_all_work(quarksmith, tmp_path, work):
+    """And signals."""
+    lattice = "16,8,8,8" if work == "gauge fixing" else "4,4,4,8"
+    write(tmp_path, f'[configurations]\nfiles = ["hot:{lattice}:1"]\n' + ENDLESS[work].replace(",1e-3", ",1e-300"))
+    start = time.monotonic()
+    run = quarksmith("measure", "run.toml", "--out", "r.h5", "--time-limit", 2)
+    assert time.monotonic() - start < 20
+    assert "0 of 1 configurations are kept" in run.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
+    line = [BUILD / "bin" / "quarksmith", "measure", "run.toml", "--out", "r.h5"]
+    run = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    run.send_signal(signal.SIGTERM)
+    _, error = run.communicate(timeout=20)
+    assert run.returncode == 128 + signal.SIGTERM and "ended by SIGTERM" in error
+    assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
 
 
 def test_unconverged_solves_end_the_run(quarksmith, tmp_path):

@@ -323,3 +323,26 @@ def test_scalar_current_is_the_derivative_by_the_mass(measured, action):
     found = results(measured, run)
     slope = (found["more"]["g5,gx"] - found["less"]["g5,gx"])[2] / (2 * step)
     assert found["s"]["S"].sum() == pytest.approx(-slope, rel=1e-5)
+
+
+def test_a_phase_multiplies_a_smeared_point(quarksmith, tmp_path, measured):
+    """The source has exp(i p.(x - x0)) at each site that smearing reaches: from points there, on unit links."""
+    step, p, unit = 1 / 4, np.array([1, 0, 0]), GAUGE.replace("hot", "unit").removesuffix(":3")
+    extents = np.array([4, 2, 4])
+    smeared, points = 0, []
+    for n, d in enumerate([np.zeros(3, int), *np.eye(3, dtype=int), *-np.eye(3, dtype=int)]):
+        place = ",".join(map(str, [*(ORIGIN[:3] + d) % extents, ORIGIN[3]]))
+        line = ("--gauge", unit, "--mass", 0.3, "--source", f"point:{place}", "--tol", "1e-12")
+        quarksmith("propagator", *line, "--out", f"{n}.h5")
+        points.append(matrices(read(tmp_path / f"{n}.h5")))
+        weight = 1 - 6 * step if n == 0 else step
+        smeared = smeared + weight * np.exp(2j * np.pi * (p * d / extents).sum()) * points[n]
+    run = f'[configurations]\nfiles = ["{unit}"]\n[[quark]]\nname = "q"\naction = "wilson"\nmass = 0.3\ntol = 1e-12\n'
+    for name, keys in {"s": 'smearing = "gaussian:1,1"\nmomentum = [1, 0, 0]\n', "o": ""}.items():
+        run += f'[[source]]\nname = "{name}"\nat = {ORIGIN}\n{keys}'
+        run += f'[[propagator]]\nname = "{name}"\nquark = "q"\nsource = "{name}"\n'
+    run += '[[correlator]]\nname = "c"\nkind = "meson"\nquarks = ["s", "o"]\ngammas = ["g5"]\nmomenta = [[-1, 0, 0]]\n'
+    found = results(measured, run)["c"]["g5"]
+    expected = meson(smeared, points[0], GAMMA5, GAMMA5, -p)
+    assert abs(expected).min() > 1e-6
+    assert found == pytest.approx(expected, rel=1e-8)

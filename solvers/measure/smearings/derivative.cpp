@@ -5,8 +5,9 @@
 namespace quarksmith::smearings {
 namespace {
 
-void take_derivative(const ChoiceValues& v, const LinkField& links, SpinorField& psi) {
-  repeat(1, psi, [&](const SpinorField& from, SpinorField& to) {
+void take_derivative(const ChoiceValues& v, const LinkField& links, SpinorField& psi,
+                     const std::function<void()>& look) {
+  repeat(1, psi, look, [&](const SpinorField& from, SpinorField& to) {
     evaluate("covariant_derivative", {links, from, LatticeDirection{static_cast<int>(v[0].whole)}}, {to});
   });
 }

@@ -22,13 +22,14 @@ void hop_in_space(const Kernel& kernel, const LinkField& links, double alpha, do
   }
 }
 
-void smear_gaussian(const ChoiceValues& v, const LinkField& links, SpinorField& psi) {
+void smear_gaussian(const ChoiceValues& v, const LinkField& links, SpinorField& psi,
+                    const std::function<void()>& look) {
   const Kernel& laplace = find(links.domain().device().kernels(), {.operation = "laplace3",
                                                                    .precision = links.precision().name,
                                                                    .links = links.storage().name,
                                                                    .epilogue = "axpby"});
   const double width = v[0].real, step = width * width / (4 * v[1].real);
-  repeat(v[1].whole, psi, [&](const SpinorField& from, SpinorField& to) {
+  repeat(v[1].whole, psi, look, [&](const SpinorField& from, SpinorField& to) {
     hop_in_space(laplace, links, 1 - 6 * step, step, from, to);  // Laplace = h - 6
   });
 }

@@ -6,11 +6,11 @@
 namespace quarksmith::smearings {
 namespace {
 
-void smear_jacobi(const ChoiceValues& v, const LinkField& links, SpinorField& psi) {
+void smear_jacobi(const ChoiceValues& v, const LinkField& links, SpinorField& psi, const std::function<void()>& look) {
   const double kappa = v[0].real, norm = v[2].real;
   SpinorField source = psi.like();
   source.copy_from(psi);
-  repeat(v[1].whole, psi, [&](const SpinorField& from, SpinorField& to) {
+  repeat(v[1].whole, psi, look, [&](const SpinorField& from, SpinorField& to) {
     evaluate("jacobi_step", {links, from, source, kappa}, {to});
   });
   if (norm != 1) Blas(psi).scale(1 / norm, psi, psi);

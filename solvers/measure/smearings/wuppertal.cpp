@@ -5,9 +5,10 @@
 namespace quarksmith::smearings {
 namespace {
 
-void smear_wuppertal(const ChoiceValues& v, const LinkField& links, SpinorField& psi) {
+void smear_wuppertal(const ChoiceValues& v, const LinkField& links, SpinorField& psi,
+                     const std::function<void()>& look) {
   const double alpha = v[0].real;
-  repeat(v[1].whole, psi, [&](const SpinorField& from, SpinorField& to) {
+  repeat(v[1].whole, psi, look, [&](const SpinorField& from, SpinorField& to) {
     evaluate("wuppertal_step", {links, from, alpha, 1 / (1 + 6 * alpha)}, {to});
   });
 }
