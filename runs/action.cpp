@@ -48,7 +48,11 @@ std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::
   if (found->second.size() != count)
     throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, found->second.size(),
                                  kind, lattice.text(), count));
-  return std::make_shared<const GivenField>(given_field(kind, lattice, found->second));
+  try {
+    return std::make_shared<const GivenField>(given_field(kind, lattice, found->second));
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("field {}: {}", name, e.what()));
+  }
 }
 
 /// SOURCE,SINK of two flavours.

@@ -135,6 +135,15 @@ Json Columns::solves() const {
   return all;
 }
 
+std::vector<double> Columns::residuals() const {
+  std::vector<double> worst(quark_.quarks.size());
+  for (const auto& [key, solve] : solves_) {
+    double& one = worst[quark_.staggered() ? key.second : 0];
+    one = std::max(one, solve["residual"].get<double>());
+  }
+  return worst;
+}
+
 std::string Columns::summary() const {
   double least = INFINITY, most = 0, residual = 0, seconds = 0;
   for (const auto& [column, solve] : solves_) {

@@ -50,6 +50,9 @@ class Columns {
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }
   Json solves() const;
+  const QuarkColumns& quark() const { return quark_; }
+  /// The largest of each propagator of it.
+  std::vector<double> residuals() const;
   /// One line of all of them: iterations, the largest residual, seconds.
   std::string summary() const;
   /// What --correlators and --json write.

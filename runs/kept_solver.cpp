@@ -124,9 +124,8 @@ std::vector<SolveReport> KeptSolver::some(const QuarkNumbers& x, const SpinorFie
 std::string KeptSolver::failure(const std::vector<SolveReport>& reports) const {
   for (std::size_t n = 0; n < reports.size(); ++n)
     if (const SolveReport& r = reports[n]; !r.converged)
-      return fmt::format("right-hand side {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}",
-                         n, r.residual, r.iterations, d_.solve.tolerance,
-                         remedy_of(settings_, r, d_.solve.choice_names()));
+      return fmt::format("right-hand side {}: {}", n,
+                         failure_text(r, settings_, choice_.action, d_.solve.choice_names()));
   return {};
 }
 

@@ -45,6 +45,7 @@ void multiply_sites(SpinorField& psi, const BasisInfo& basis, const SourcePhase&
 
 /// A quark on this configuration.
 struct MeasureRun::Quark {
+  const MeasureQuark* of;
   SolveSettings settings;
   ChoiceNames choice_names;
   std::unique_ptr<Solver> solver;
@@ -91,6 +92,8 @@ MeasureRun::Quark& MeasureRun::quark(int n) {
   if (quarks_[n]) return *quarks_[n];
   const MeasureQuark& q = plan_.quarks[n];
   auto made = std::make_unique<Quark>();
+  made->of = &q;
+  warn_beyond_critical(fmt::format("quark '{}'", q.name), q.action, plaquette_, session_);
   made->settings = q.solves->solve.settings(named_.gauge, q.action, session_);
   made->choice_names = q.solves->solve.choice_names();
   made->settings.options.observer = [this](int, double) { stops_.look(); };
@@ -147,9 +150,7 @@ void MeasureRun::require_converged(const std::vector<SolveReport>& reports, cons
   tell_events(reports, title, session_);
   for (int i = 0; i < static_cast<int>(reports.size()); ++i)
     if (const SolveReport& r = reports[i]; !r.converged)
-      throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(i),
-                              r.residual, r.iterations, q.settings.options.tolerance,
-                              remedy_of(q.settings, r, q.choice_names)));
+      throw Error(fmt::format("{}: {}", title(i), failure_text(r, q.settings, q.of->action, q.choice_names)));
 }
 
 std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& together, int first, SpinorField& x,
@@ -182,6 +183,7 @@ void MeasureRun::solve(int node, int position) {
   const std::optional<Propagator> sequential = sequential_source(node, position);
   for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
   if (n.on_slices) on_slices_.try_emplace(node, domain_, plan_.quarks[n.quark].action.slices());
+  std::vector<double> worst(together.size());
   for (int first = 0; first < columns; first += width) {
     const int count = std::min(width, columns - first);
     progress_(made_ + masses * first, n.name);
@@ -198,9 +200,13 @@ void MeasureRun::solve(int node, int position) {
       const long long column = (position * plan_.nodes.size() + node_of(i)) * columns_of_dirac + first + i % count;
       solves_[2 * column] = reports[i].iterations;
       solves_[2 * column + 1] = reports[i].residual;
+      worst[i / count] = std::max(worst[i / count], reports[i].residual);
     }
     for (int k = 0; k < masses; ++k) propagators_[together[k]]->take(first, x.columns(k * count, count), basis);
   }
+  for (int k = 0; k < masses; ++k)
+    warn_of_far_slices(fmt::format("propagator '{}'", plan_.nodes[together[k]].name), *propagators_[together[k]],
+                       worst[k], q.of->solves->solve, session_);
   made_ += masses * columns;
 }
 
@@ -274,13 +280,14 @@ void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
 
 Record MeasureRun::begun() {
   const std::string digest = gauge_digest(named_.gauge, session_);
+  plaquette_ = gauge_averages(named_.gauge, domain_).plaquette;
   const auto& extent = named_.gauge.lattice.global_extent();
   Record record{configuration_.label(),
                 {{"number", configuration_.number},
                  {"gauge", named_.origin},
                  {"gauge_digest", digest},
                  {"lattice", std::vector<long long>(extent.begin(), extent.end())},
-                 {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
+                 {"plaquette", plaquette_}},
                 {}};
   std::vector<RecordArray> of_links;
   const auto look = [this] { stops_.look(); };

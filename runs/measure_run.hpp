@@ -59,6 +59,7 @@ class MeasureRun {
   std::function<void(double, const std::string&)> progress_;
   DomainPointer domain_;
   std::unique_ptr<SmearedLinks> links_;
+  double plaquette_ = 0;
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::map<std::vector<int>, std::unique_ptr<MassSolver>> of_masses_;  ///< by their nodes
   std::vector<std::vector<Coordinates>> positions_;                    ///< by source

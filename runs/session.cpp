@@ -141,6 +141,10 @@ void Session::warn(const std::string& line) const {
   if (log_level != "error" && ranks().rank() == 0) log_line(*this, line, true);
 }
 
+void Session::warn_once(const std::string& subject, const std::string& line) {
+  if (warned_.insert(subject).second) warn(fmt::format("{}: {}", subject, line));
+}
+
 std::array<double, 4> four_numbers(const std::string& text, const std::string& option) {
   const auto parts = split(text, ',');
   if (parts.size() != 4)

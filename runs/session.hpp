@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 #include "runs/describe.hpp"
 #include "runtime/clock.hpp"
@@ -104,6 +105,8 @@ class Session : public Description {
   void info(const std::string& line) const;
   /// One line of rank 0 for the log, unless the log level is `error`.
   void warn(const std::string& line) const;
+  /// The same, `subject: line`, unless something was said of the subject so.
+  void warn_once(const std::string& subject, const std::string& line);
   /// Whether lines of progress are shown, and whether a bar can be: on a terminal.
   bool shows_progress() const;
   bool has_terminal() const;
@@ -123,6 +126,7 @@ class Session : public Description {
   std::map<std::filesystem::path, Output> outputs_;
   std::string reported_ = "null", opened_, at_end_ = "finished files are kept";
   double begun_ = now();
+  std::set<std::string> warned_;
 };
 
 /// `a,b,c,d` as four numbers.

@@ -162,6 +162,55 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
   }
 }
 
+namespace {
+
+/// Below 0: kappa above 1/8 of hops of Wilson's form. The critical mass of other links than free ones is not known.
+bool is_below_zero(const Action& action) {
+  return action.info().hopping == "wilson" && action.info().chain.empty() && action.values().has("mass") &&
+         action.values()["mass"] < 0;
+}
+
+}  // namespace
+
+std::string failure_text(const SolveReport& report, const SolveSettings& settings, const Action& action,
+                         const ChoiceNames& names) {
+  std::string text =
+      fmt::format("not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", report.residual,
+                  report.iterations, settings.options.tolerance, remedy_of(settings, report, names));
+  if (is_below_zero(action))
+    text += fmt::format(
+        "; mass {:.6g} is below 0, the critical one of free quarks: beyond that of these links M may "
+        "have eigenvalues at 0",
+        action.values()["mass"]);
+  return text;
+}
+
+void warn_beyond_critical(const std::string& quark, const Action& action, double plaquette, Session& session) {
+  if (is_below_zero(action) && plaquette > 1 - 1e-12)
+    session.warn_once(quark, fmt::format("mass {:.6g} is beyond the critical one, which is 0 on these links, of free "
+                                         "quarks; use a positive one",
+                                         action.values()["mass"]));
+}
+
+void warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual,
+                        const SolveDescription& how, Session& session) {
+  constexpr double least = 1e-15;  // that solves reach in double
+  const std::optional<FarSlices> far = far_slices(slice_norms(s), residual);
+  if (!far) return;
+  std::string remedy;
+  if (precisions_of(how.precision, 3).outer->name != "double") remedy = how.called("precision", "double") + " and ";
+  if (far->needed() >= least)
+    remedy = fmt::format("use {}{}", remedy, how.called("tol", fmt::format("{:.0e}", far->needed())));
+  else
+    remedy = fmt::format(
+        "{}{} serves for about {} slices; no residual of the whole lattice does for what is farther: "
+        "leave it out",
+        remedy, how.called("tol", fmt::format("{:.0e}", least)), far->known_with(least));
+  session.warn_once(propagator, fmt::format("farther than {} time slices from its source it is as small as its error "
+                                            "may be (residual {:.1e}), and correlators are off by 1 % or more; {}",
+                                            far->known, residual, remedy));
+}
+
 std::optional<Saving> saving_of(std::span<const SolveReport> reports) {
   if (reports.size() < 2 || reports.back().vectors == 0) return {};
   const SolveReport &first = reports.front(), &last = reports.back();
@@ -199,6 +248,7 @@ SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& c
   s.method = method_of(solver.empty() ? default_solver(chosen.info()) : solver);
   s.precision = precision;
   s.reduction = reduction_of(even_odd);
+  s.on_all_sites = called("even_odd", "none");
   if (!chosen.has_even_odd()) {
     if (given("even_odd") && s.reduction != Reduction::none)
       throw UsageError(fmt::format("{} {}: action {} has no even-odd form with these parameters; leave it out",

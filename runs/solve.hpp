@@ -8,6 +8,7 @@
 #include "runs/action.hpp"
 #include "runs/near_null.hpp"
 #include "runs/session.hpp"
+#include "solvers/measure/far_slices.hpp"
 #include "solvers/solve/solve.hpp"
 
 namespace quarksmith::runs {
@@ -18,6 +19,17 @@ void tell(const LinkDeviation& deviation, const SolveSettings& settings, Session
 /// One line for each kind of event, however many right-hand sides met it and however often.
 /// \param title of a right-hand side, by its number among the reports.
 void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title, Session& session);
+
+struct SolveDescription;
+
+/// What a solve says that missed its tolerance: residual, remedy, and what is known of a mass below the critical one.
+std::string failure_text(const SolveReport& report, const SolveSettings& settings, const Action& action,
+                         const ChoiceNames& names);
+/// Warns of a mass that is beyond the critical one where that is known: 0, on links of plaquette 1.
+void warn_beyond_critical(const std::string& quark, const Action& action, double plaquette, Session& session);
+/// Warns of time slices on which a propagator is lost in its error.
+void warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual,
+                        const SolveDescription& how, Session& session);
 
 /// What a solver that learns from one right-hand side for the next has saved.
 struct Saving {

@@ -188,6 +188,7 @@ Outcome find(EigenDescription& o, Session& session, Stops& stops) {
   settings.links =
       o.given("reconstruct") ? "r" + o.reconstruct : action.default_links(default_links(named.gauge, session.ranks()));
   settings.reduction = kind == Spectrum::normal ? reduction_of(o.even_odd) : Reduction::none;
+  settings.on_all_sites = o.called("even_odd", "none");
   if (!action.has_even_odd()) {
     if (o.given("even_odd") && settings.reduction != Reduction::none)
       throw UsageError(fmt::format("--even-odd {}: action {} has no even-odd form with these parameters; leave it out",

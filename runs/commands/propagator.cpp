@@ -66,6 +66,10 @@ class PropagatorRun {
     } catch (const Stopped&) {  // the solve at hand is given up
       return stop();
     }
+    const std::vector<double> residuals = columns_.residuals();
+    for (std::size_t n = 0; n < residuals.size(); ++n)
+      warn_of_far_slices(spinors() ? "the propagator" : fmt::format("mass {}", masses()[n]), columns_.quark().quarks[n],
+                         residuals[n], o_.solve, session_);
     Json result = columns_.result(contraction());
     const std::optional<Saving> saving = saving_of(reports_);
     if (saving) result["saving"] = json_of(*saving);
@@ -223,6 +227,7 @@ class PropagatorRun {
     else
       solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
                          : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
+    warn_beyond_critical("the quark", choice_.action, plaquette_, session_);
     tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, session_);
     if (o_.solve.near_null.save.empty()) return;
     solver_->prepare(1);
@@ -274,9 +279,7 @@ class PropagatorRun {
       if (!r.converged) {
         entry["converged"] = false;
         if (failed.empty())
-          failed = fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(n),
-                               r.residual, r.iterations, o_.solve.tolerance,
-                               remedy_of(settings_, r, o_.solve.choice_names()));
+          failed = fmt::format("{}: {}", title(n), failure_text(r, settings_, choice_.action, o_.solve.choice_names()));
         continue;
       }
       const SpinorField one = x.columns(i, 1);

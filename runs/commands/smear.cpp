@@ -60,6 +60,14 @@ Outcome run(SmearDescription& o, Session& session) {
   if (session.ranks().rank() == 0)
     print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
           before.plaquette, after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
+  if (after.plaquette < before.plaquette)
+    session.warn(
+        fmt::format("{} has made the links rougher: plaquette {:.6f} before, {:.6f} after; use a smaller {}, or "
+                    "fewer steps",
+                    o.kind, before.plaquette, after.plaquette,
+                    o.called(o.kind == "stout" ? "rho"
+                             : o.kind == "ape" ? "alpha"
+                                               : "hyp")));
   report(session, {{"in", o.in},
                    {"out", o.out},
                    {"smearing", o.kind},

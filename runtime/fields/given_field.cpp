@@ -24,6 +24,9 @@ GivenField given_field(std::string_view kind, const Lattice& lattice, std::span<
   if (kind == "spinor" || kind == "fermion") field.spinor.emplace(lattice);
   for (long long x = 0; x < lattice.sites(); ++x) {
     const std::span<const Complex64> site = numbers.subspan(std::size_t(x) * count, count);
+    for (std::size_t n = 0; n < count; ++n)
+      if (!std::isfinite(site[n].real()) || !std::isfinite(site[n].imag()))
+        throw UsageError(fmt::format("{}: number {} of site {} is not finite", kind, n, x));
     if (field.spinor) {
       for (std::size_t n = 0; n < count; ++n)  // in both, so that digests of all kinds are of the same numbers
         field.spinor->site[x][n] = field.links.site[x][n / 9][n % 9] = site[n];

@@ -92,7 +92,9 @@ SiteTerm::SiteTerm(const ActionValues& values, std::shared_ptr<const StoredTerm>
     }
     matrix_ = std::make_shared<const Matrix>(std::move(m));
     size_ = t.norm() / std::sqrt(double(t.rows()));
-  } else if (!stored_) {
+  } else if (stored_) {
+    invertible_ = stored_->is_invertible();
+  } else {
     invertible_ = diagonal_ * diagonal_ + shift() != 0;
     if (twisted_ && diagonal_ == 0)  // kernels have it as a multiple of the diagonal
       throw UsageError(fmt::format(

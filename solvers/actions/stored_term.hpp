@@ -2,6 +2,7 @@
 /// Site terms that are made of fields, on a device.
 #pragma once
 
+#include <cmath>
 #include <optional>
 
 #include "solvers/links/link_program.hpp"
@@ -31,6 +32,8 @@ class StoredTerm {
   const TermField& exponent() const { return *exponent_; }
   /// Sum over the sites of a parity of the whole lattice of log |det C|.
   double log_det(Parity parity) const { return log_det_[int(parity)]; }
+  /// Whether it has an inverse at every site.
+  bool is_invertible() const { return std::isfinite(log_det_[0] + log_det_[1]); }
 
   /// Whether an action with these values has such a term: one of its blocks is not zero.
   static bool is_part_of(const ActionValues& values);

@@ -83,11 +83,8 @@ class Search {
     limit_ = of_root && !options_.largest ? limit * std::min(1.0, std::sqrt(lowest_)) : limit;
     if (!converge()) return false;
     // A space that began with few vectors may have missed some of a multiple eigenvalue, and taken others instead.
-    for (int n = 0; n < most_cycles; ++n) {
-      leave_surplus();
-      if (space_.is_complete() || !finds_missing()) break;
-    }
-    leave_surplus();
+    const bool complete = space_.is_complete();
+    for (int n = 0; n < most_cycles && !complete && finds_missing(); ++n) leave_surplus();
     return true;
   }
 

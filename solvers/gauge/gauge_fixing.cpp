@@ -1,5 +1,6 @@
 #include "solvers/gauge/gauge_fixing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -50,9 +51,15 @@ double GaugeFixer::functional() const {
 }
 
 double GaugeFixer::theta() const {
-  const double in_time = how_.condition == GaugeCondition::landau;
-  return evaluate("fixing_functional", {u_, in_time})[1] /
-         (3 * static_cast<double>(u_.domain().lattice().global_sites()));
+  const Lattice& lattice = u_.domain().lattice();
+  const bool landau = how_.condition == GaugeCondition::landau;
+  const auto each = 3 * static_cast<double>(lattice.global_sites());
+  if (landau) return evaluate("fixing_functional", {u_, 1.0})[1] / each;
+  const std::vector<Complex64> ones(static_cast<std::size_t>(lattice.space_sites()), 1);
+  double worst = 0;
+  for (const Complex64& of_slice : site_sums("fixing_functional", {u_, 0.0}).over_slices(ones))
+    worst = std::max(worst, of_slice.imag());
+  return worst * lattice.global_extent(3) / each;
 }
 
 GaugeFixingReport GaugeFixer::operator()(const std::function<void()>& look) {

@@ -26,7 +26,9 @@ struct GaugeFixingReport {
   double before = 0, functional = 0;  ///< F at the start and at the end
   double average = 0;                 ///< mean of F after the odd and after the even sites of the last step
   double change = 0;                  ///< of that mean in it
-  double theta = 0;                   ///< mean of tr(Delta Delta^+)/3, Delta the sum of A_mu(x) - A_mu(x - mu)
+  /// Mean of tr(Delta Delta^+)/3, Delta the sum of A_mu(x) - A_mu(x - mu); in Coulomb gauge, which each time slice has
+  /// by itself, the largest of their means.
+  double theta = 0;
   bool converged = false;
 };
 

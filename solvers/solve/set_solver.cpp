@@ -9,6 +9,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/rehearsal.hpp"
+#include "solvers/actions/stored_term.hpp"
 #include "solvers/eigen/deflation.hpp"
 #include "solvers/solve/few_sites.hpp"
 #include "solvers/solve/usable_norm.hpp"
@@ -31,6 +32,10 @@ SetSolver::SetSolver(const Action& action, const WorkingGauge& gauge, const Doma
                     "use auto",
                     name_of(settings.method), action.name()));
   levels_.make();
+  const StoredTerm* term = levels_.exact().stored_term();
+  if (settings.reduction != Reduction::none && term != nullptr && !term->is_invertible())
+    throw Error(fmt::format("the site term of {} is singular at a site; use other values, or {}",
+                            action.values().text(), s.on_all_sites));
   const bool any_cg = falls_back || settings.method == Method::cg;
   if (settings.method->least_bits > levels_.precision.inner->bits)
     throw UsageError(fmt::format("solver {} in precision '{}': it iterates in single or double; use double-single",

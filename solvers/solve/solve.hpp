@@ -67,6 +67,7 @@ struct SolveSettings {
   /// Solves start from what x holds, for all right-hand sides; else from zero. With solve_sources only for actions
   /// without a fifth dimension.
   bool from_guess = false;
+  std::string on_all_sites = "even-odd none";         ///< Reduction::none in the words of the door
   std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 

@@ -1,0 +1,56 @@
+"""What is known of numbers is said: heavy quarks far from their source, critical masses, degenerate ends."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pytest
+
+
+def free_pion(kappa, extent, length):
+    """Sum over columns and sites of |S|^2 by t, antiperiodic: residues of 1/(a - 2 w cos p_t), without cancellation."""
+    found = np.zeros(length)
+    for n in itertools.product(range(extent), repeat=3):
+        p = 2 * np.pi * np.array(n) / extent
+        s2 = (np.sin(p) ** 2).sum()
+        w = 1 / (2 * kappa) - 3 + (1 - np.cos(p)).sum()
+        e = np.arccosh((1 + w * w + s2) / (2 * w))
+        t = np.abs(np.arange(-1, length + 1))
+        g = (np.exp(-e * t) - np.exp(-e * (length - t))) / (1 + np.exp(-e * length)) / (2 * w * np.sinh(e))
+        here, ahead, behind = g[1:-1], g[2:], g[:-2]
+        found += 12 / extent**3 * (s2 * here**2 + (ahead - behind) ** 2 / 4 + (w * here - (ahead + behind) / 2) ** 2)
+    return found
+
+
+@pytest.mark.parametrize(("kappa", "tol"), [(0.10, 1e-10), (0.08, 1e-10), (0.08, 1e-15), (0.12, 1e-10)])
+def test_heavy_quarks_are_right_or_warned_of(quarksmith, tmp_path, kappa, tol):
+    line = ("--gauge", "unit:4,4,4,64", "--kappa", kappa, "--tol", tol, "--correlators", "c.json")
+    said = re.search(r"farther than (\d+) time slices", quarksmith("propagator", *line).stderr)
+    pion = np.array(json.loads((tmp_path / "c.json").read_text())["mesons"]["g5"])
+    known = int(said[1]) if said else 32
+    off = abs(pion / free_pion(kappa, 4, 64) - 1)[1 : known + 1]
+    assert (off < 0.01).all()
+    assert (said is None) == (kappa == 0.12)
+    assert known >= {0.10: 20, 0.08: 13, 0.12: 32}[kappa]
+
+
+def test_degenerate_eigenvalues_at_the_upper_end(quarksmith, tmp_path):
+    """On unit links all that are asked for are equal, of 96."""
+    line = ("--gauge", "unit:4,4,4,4", "--kappa", 0.12, "--boundary", "periodic", "--count", 20, "--largest")
+    quarksmith("eigen", *line, "--json", "e.json")
+    assert json.loads((tmp_path / "e.json").read_text())["eigenvalues"] == pytest.approx([1.51388416] * 20, abs=1e-9)
+
+
+def test_a_singular_site_term_is_solved_on_all_sites(quarksmith):
+    line = ("--gauge", "unit:4,4,4,4", "--action", "clover", "--mass", -4, "--csw", 1, "--correlators", "c.json")
+    assert "--even-odd none" in quarksmith.refuses("propagator", *line, status=1)
+    quarksmith("propagator", *line, "--even-odd", "none")
+
+
+def test_rough_links_and_masses_beyond_the_critical_one_are_said(quarksmith):
+    assert "rougher" in quarksmith("smear", "stout", "weak:0.3:4,4,4,4:1", "u.ildg", "--rho", 0.9).stderr
+    assert "rougher" not in quarksmith("smear", "stout", "weak:0.3:4,4,4,4:1", "v.ildg", "--rho", 0.1).stderr
+    line = ("--gauge", "unit:4,4,4,4", "--correlators", "c.json")
+    assert "critical" in quarksmith("propagator", *line, "--kappa", 0.2).stderr
+    assert "critical" not in quarksmith("propagator", *line, "--kappa", 0.12, "--overwrite").stderr
