@@ -99,8 +99,8 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
       const auto off = [&]<class M>(const Eigen::Map<const M>& m) {
         return M(m.lazyProduct(m.adjoint()) - M::Identity(n, n)).cwiseAbs2().maxCoeff();
       };
-      unitary = std::max(unitary, n == 3 ? off(Eigen::Map<const Colours3>(u.data()))
-                                         : off(Eigen::Map<const Colours>(u.data(), n, n)));
+      unitary = std::max(
+          unitary, n == 3 ? off(Eigen::Map<const Colours3>(u.data())) : off(Eigen::Map<const Colours>(u.data(), n, n)));
     }
   communicator.together([&] {
     if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
