@@ -1,7 +1,6 @@
 #include "runs/topology.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,16 +35,6 @@ int numa_node_of(const std::string& pci_address) {
   int node = -1;
   std::ifstream(fs::path("/sys/bus/pci/devices") / short_pci_address(pci_address) / "numa_node") >> node;
   return node;
-}
-
-std::vector<int> allowed_processors() {
-  std::vector<int> all;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return all;
-  for (int n = 0; n < CPU_SETSIZE; ++n)
-    if (CPU_ISSET(n, &set)) all.push_back(n);
-  return all;
 }
 
 std::vector<int> numa_nodes_of(const std::vector<int>& processors) {

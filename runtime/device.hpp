@@ -46,16 +46,6 @@ class TimeMark {
   virtual double since(const TimeMark& earlier) const = 0;
 };
 
-/// A counter of the energy that a device draws.
-class EnergyMeter {
- public:
-  virtual ~EnergyMeter() = default;
-  /// Joules drawn since some moment; never falls.
-  virtual double joules() = 0;
-  /// What is measured, for users.
-  virtual std::string description() const = 0;
-};
-
 class ExactSum;
 struct SiteDraws;
 
@@ -91,11 +81,6 @@ class Device {
   /// The connection of two devices of this kind, given by their addresses on the bus, in words; if it is unknown, `why`
   /// gives the reason.
   virtual std::string link(const std::string&, const std::string&, std::string&) const { return "unknown"; }
-  /// The energy meter; if there is none null, and `why` gives the reason.
-  virtual std::unique_ptr<EnergyMeter> energy_meter(std::string& why) const {
-    why = "this device reports no energy";
-    return nullptr;
-  }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
   /// Kernels of an operation, in the order of `kernels`; valid until kernels are added.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -14,24 +14,18 @@ namespace {
 
 /// A set of processors, with room for more of them than a cpu_set_t has.
 struct Mask {
-  static constexpr int word_bits = 8 * sizeof(unsigned long);
-  std::array<unsigned long, 128> words = {};
+  std::array<cpu_set_t, 8> sets = {};
 
-  static constexpr std::size_t bytes = sizeof(words);
   static Mask bound() {
     Mask m;
-    if (sched_getaffinity(0, bytes, reinterpret_cast<cpu_set_t*>(m.words.data())) != 0) m.words[0] = 1;
+    if (sched_getaffinity(0, sizeof(m.sets), m.sets.data()) != 0) CPU_SET(0, m.sets.data());
     return m;
   }
-  bool bind() const { return sched_setaffinity(0, bytes, reinterpret_cast<const cpu_set_t*>(words.data())) == 0; }
-  bool has(int n) const { return (words[n / word_bits] >> (n % word_bits) & 1) != 0; }
-  int count() const {
-    int all = 0;
-    for (const unsigned long w : words) all += std::popcount(w);
-    return all;
-  }
+  bool bind() const { return sched_setaffinity(0, sizeof(sets), sets.data()) == 0; }
+  bool has(int n) const { return CPU_ISSET_S(n, sizeof(sets), sets.data()); }
+  int count() const { return CPU_COUNT_S(sizeof(sets), sets.data()); }
 };
-constexpr int most_processors = Mask::word_bits * 128;
+constexpr int most_processors = 8 * sizeof(Mask::sets);
 
 /// quota / period of a file that holds `QUOTA PERIOD` or `max PERIOD`, or of two files; 0 without a limit.
 double quota_of(const std::filesystem::path& folder) {
@@ -44,12 +38,18 @@ double quota_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
-int bound_processors() { return Mask::bound().count(); }
+std::vector<int> bound_processors() {
+  const Mask bound = Mask::bound();
+  std::vector<int> all;
+  for (int n = 0; n < most_processors; ++n)
+    if (bound.has(n)) all.push_back(n);
+  return all;
+}
 
 int host_processors() {
   const Mask bound = Mask::bound();
   Mask all;
-  all.words.fill(~0UL);
+  std::memset(all.sets.data(), 0xff, sizeof(all.sets));
   if (!all.bind()) return bound.count();
   const int count = Mask::bound().count();  // the system leaves out those that do not exist or are not allowed
   bound.bind();

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "runtime/communicator.hpp"
 
 namespace quarksmith {
 
-/// Processors to which this process is bound.
-int bound_processors();
+/// Processors to which this process is bound, in order.
+std::vector<int> bound_processors();
 /// Processors of this host to which this process could be bound, whatever its launcher chose.
 int host_processors();
 /// Processors that the quotas of CPU time of a control group and those above it are worth, rounded up; 0: no quota.

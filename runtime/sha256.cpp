@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -11,6 +10,7 @@
 namespace quarksmith {
 namespace {
 
+constexpr std::size_t block_bytes = 64;
 using Words = std::array<std::uint32_t, 64>;
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes; square roots start the state.
@@ -32,8 +32,13 @@ struct Constants {
     }
   }
 };
+const Constants& constants() {
+  static const Constants all;
+  return all;
+}
 
-void add_block(std::array<std::uint32_t, 8>& state, const unsigned char* block, const Words& k) {
+void add_block(std::array<std::uint32_t, 8>& state, const unsigned char* block) {
+  const Words& k = constants().cube;
   Words w;
   for (int t = 0; t < 16; ++t)
     w[t] = std::uint32_t(block[4 * t]) << 24 | block[4 * t + 1] << 16 | block[4 * t + 2] << 8 | block[4 * t + 3];
@@ -54,16 +59,9 @@ void add_block(std::array<std::uint32_t, 8>& state, const unsigned char* block, 
   for (int n = 0; n < 8; ++n) state[n] += sums[n];
 }
 
-constexpr std::size_t block_bytes = 64;
-
-const Constants& constants() {
-  static const Constants all;
-  return all;
-}
-
 void add_blocks(std::array<std::uint32_t, 8>& state, std::string_view bytes) {
   for (std::size_t at = 0; at + block_bytes <= bytes.size(); at += block_bytes)
-    add_block(state, reinterpret_cast<const unsigned char*>(bytes.data()) + at, constants().cube);
+    add_block(state, reinterpret_cast<const unsigned char*>(bytes.data()) + at);
 }
 
 }  // namespace
@@ -72,15 +70,9 @@ Sha256::Sha256() : state_(constants().square) {}
 
 void Sha256::add(std::string_view bytes) {
   size_ += bytes.size();
-  if (!rest_.empty()) {
-    const std::size_t missing = std::min(block_bytes - rest_.size(), bytes.size());
-    rest_ += bytes.substr(0, missing);
-    bytes.remove_prefix(missing);
-    if (rest_.size() < block_bytes) return;
-    add_blocks(state_, rest_);
-  }
-  add_blocks(state_, bytes);
-  rest_ = bytes.substr(bytes.size() / block_bytes * block_bytes);
+  rest_ += bytes;
+  add_blocks(state_, rest_);
+  rest_.erase(0, rest_.size() / block_bytes * block_bytes);
 }
 
 std::string Sha256::text() const {

@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, BlockSolve,  // A new block for each correction:
 
 TEST(BlockConjugateGradients, KeepsTheBestIterateWhenNumbersAreLost) {
   const support::LossySystem s;
-  BlockConjugateGradients block(*s.exact, s.lossy, 6);
+  BlockConjugateGradients block({*s.exact, s.lossy, false, 6, 0});
   const SpinorField b = s.sources(6);
   SpinorField x = b.like();
   x.fill(0);

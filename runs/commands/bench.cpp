@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "runs/bounds.hpp"
-#include "runs/energy.hpp"
 #include "runs/command.hpp"
 #include "runs/print.hpp"
 #include "runs/workload.hpp"
@@ -17,10 +15,10 @@ namespace {
 
 struct BenchDescription : Description {
   std::string lattice = "16,16,16,16", filter, family;
-  std::filesystem::path csv, powercap = "/sys/class/powercap";
+  std::filesystem::path csv;
   int rhs = 0;
   double seconds = 0.5;
-  bool rotate = false, energy = false;
+  bool rotate = false;
 
   void list(Members& members) override {
     auto add = members.of(*this);
@@ -30,8 +28,6 @@ struct BenchDescription : Description {
     add("rhs", rhs, "right-hand sides (default: the tile of each kernel, 16 slices)").open();
     add("seconds", seconds, "time spent on each kernel");
     add("rotate", rotate, "rotate over buffers larger than any cache");
-    add("energy", energy, "joules of each application, where the device reports them");
-    add("powercap", powercap, "").hidden();  // another folder for tests
     add("csv", csv, "write the table to this file");
   }
 };
@@ -42,7 +38,6 @@ struct TimedKernel {
   int rhs = 1;
   double seconds = 0;  ///< a launch
   double gflops = 0, gbytes = 0, fraction = 0;
-  Energy energy{NAN, NAN};  ///< of a launch; only with --energy
 };
 
 Json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, const Bounds& bounds, BenchDescription& o,
@@ -62,32 +57,17 @@ Json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, const
                             {"gflops", r.gflops},
                             {"gbytes_per_second", r.gbytes},
                             {"fraction_of_copy", r.fraction}});
-    if (std::isnan(r.energy.joules)) continue;
-    j["kernels"].back()["joules"] = r.energy.joules;
-    j["kernels"].back()["watts"] = r.energy.watts;
   }
   if (!skipped.empty()) j["skipped"] = skipped.json();
   return j;
 }
 
-std::string to_csv(const std::vector<TimedKernel>& rows, bool energy) {
-  std::string text = "kernel,rhs,microseconds,gflops,gbytes_per_second,fraction_of_copy";
-  text += energy ? ",joules,watts\n" : "\n";
-  for (const TimedKernel& r : rows) {
-    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g}", r.kernel->name, r.rhs, r.seconds * 1e6, r.gflops, r.gbytes,
-                        r.fraction);
-    text += energy ? fmt::format(",{:.6g},{:.6g}\n", r.energy.joules, r.energy.watts) : "\n";
-  }
+std::string to_csv(const std::vector<TimedKernel>& rows) {
+  std::string text = "kernel,rhs,microseconds,gflops,gbytes_per_second,fraction_of_copy\n";
+  for (const TimedKernel& r : rows)
+    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", r.kernel->name, r.rhs, r.seconds * 1e6, r.gflops,
+                        r.gbytes, r.fraction);
   return text;
-}
-
-/// The meter asked for; says what it counts, or why there is none.
-std::unique_ptr<EnergyMeter> open_meter(BenchDescription& o, const Device& device, Session& session) {
-  if (!o.energy) return nullptr;
-  std::string why;
-  auto meter = open_energy_meter(device, o.powercap, why);
-  print(session, "energy: {}\n", meter ? meter->description() : "not reported: " + why);
-  return meter;
 }
 
 /// Whether a kernel is one that solvers ask for, and not a variant of it, which the device puts in its place.
@@ -96,9 +76,8 @@ bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
                                   k.complex_coefficients, k.tile, k.spins});
 }
 
-/// Time and, with a meter, energy of a launch.
 TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double budget, double copy,
-                    const Lattice& lattice, EnergyMeter* meter) {
+                    const Lattice& lattice) {
   TimedKernel row{&kernel, work.rhs()};
   const auto launch = [&](int call) { work.launch(kernel, call); };
   row.seconds = time_of(device, launch, budget, [&](int calls) { return work.whole_rounds(calls); });
@@ -106,15 +85,7 @@ TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double
   row.gflops = kernel.flops * sites / row.seconds * 1e-9;
   row.gbytes = kernel.bytes * sites / row.seconds * 1e-9;
   row.fraction = row.gbytes * 1e9 / copy;
-  if (meter != nullptr) row.energy = energy_of(*meter, device, launch, row.seconds);
   return row;
-}
-
-void print_row(Session& session, const TimedKernel& row, bool energy) {
-  print(session, "{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%", row.kernel->name, row.rhs, row.seconds * 1e6,
-        row.gflops, row.gbytes, 100 * row.fraction);
-  if (energy) print(session, " {:>9.3g} {:>7.1f}", row.energy.joules * 1e3, row.energy.watts);
-  print(session, "\n");
 }
 
 Outcome run(BenchDescription& o, Session& session) {
@@ -141,9 +112,7 @@ Outcome run(BenchDescription& o, Session& session) {
   const Bounds bounds = bounds_of(device, o.seconds);
   print(session, "{}; {}; {}; {}\n", device->description(), lattice.text(), bounds.text(),
         o.rotate ? "rotating buffers" : "same buffers");
-  const std::unique_ptr<EnergyMeter> meter = open_meter(o, *device, session);
-  print(session, "{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}{}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy",
-        meter ? "        mJ       W" : "");
+  print(session, "{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy");
   std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) { return links_before(*a, *b); });
   std::vector<TimedKernel> rows;
   Skipped skipped;
@@ -155,13 +124,15 @@ Outcome run(BenchDescription& o, Session& session) {
       skipped.add(*k, missing);
       continue;
     }
-    rows.push_back(measure(*work, *k, *device, o.seconds, bounds.copy, lattice, meter.get()));
-    print_row(session, rows.back(), meter != nullptr);
+    rows.push_back(measure(*work, *k, *device, o.seconds, bounds.copy, lattice));
+    const TimedKernel& row = rows.back();
+    print(session, "{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%\n", k->name, row.rhs, row.seconds * 1e6,
+          row.gflops, row.gbytes, 100 * row.fraction);
   }
   if (!skipped.empty()) print(session, "{}\n", skipped.text());
   if (rows.empty()) throw Error("no kernel could be timed; " + skipped.text());
   report(session, to_json(rows, skipped, bounds, o, *device));
-  if (!o.csv.empty()) session.write(o.csv, to_csv(rows, meter != nullptr));
+  if (!o.csv.empty()) session.write(o.csv, to_csv(rows));
   return {};
 }
 

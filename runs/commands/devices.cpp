@@ -12,6 +12,7 @@
 #include "runs/topology.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/hopping.hpp"
+#include "runtime/processors.hpp"
 
 namespace quarksmith::runs {
 namespace {
@@ -39,7 +40,7 @@ void put(char (&to)[N], const std::string& text) {
 
 Place place_of(const Device& device) {
   Place p{};
-  const std::vector<int> processors = allowed_processors(), nodes = numa_nodes_of(processors);
+  const std::vector<int> processors = bound_processors(), nodes = numa_nodes_of(processors);
   put(p.host, host_name());
   put(p.device, device.name());
   put(p.address, device.pci_address());
@@ -130,7 +131,7 @@ class Devices {
   }
 
   void one_rank() {
-    const std::vector<int> processors = allowed_processors();
+    const std::vector<int> processors = bound_processors();
     say(fmt::format("host {}: processors {}, NUMA node(s) {}", host_name(), ranges_text(processors),
                     ranges_text(numa_nodes_of(processors))));
     json_["host"] = {{"name", host_name()}, {"processors", processors}, {"numa_nodes", numa_nodes_of(processors)}};

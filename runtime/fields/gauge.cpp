@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +15,10 @@
 
 namespace quarksmith {
 namespace {
+
+/// Links as matrices.
+using Colours3 = Eigen::Matrix<Complex64, 3, 3, Eigen::RowMajor>;
+using Colours = Eigen::Matrix<Complex64, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, most_colours, most_colours>;
 
 /// Deviation of links that still count as SU(N).
 constexpr double su3_limit = 1e-5;
@@ -56,38 +61,14 @@ void tell_flaw(const HostGauge& gauge, long long site) {
 }  // namespace
 
 void multiply(const Complex64* a, const Complex64* b, Complex64* c, int n) {
-  const auto of = [=](int m) __attribute__((always_inline)) {
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < m; ++j) {
-        Complex64 sum = 0;
-        for (int k = 0; k < m; ++k) sum += a[m * i + k] * b[m * k + j];
-        c[m * i + j] = sum;
-      }
+  const auto of = [=]<class M>(Eigen::Map<M> product) {
+    product = Eigen::Map<const M>(a, n, n).lazyProduct(Eigen::Map<const M>(b, n, n));
   };
-  n == 3 ? of(3) : of(n);  // the compiler unrolls what it knows
+  n == 3 ? of(Eigen::Map<Colours3>(c)) : of(Eigen::Map<Colours>(c, n, n));
 }
 
 Complex64 determinant(const Complex64* a, int n) {
-  if (n == 3)
-    return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
-  std::vector<Complex64> m(a, a + n * n);  // elimination with exchange of rows
-  Complex64 det = 1;
-  for (int k = 0; k < n; ++k) {
-    int pivot = k;
-    for (int i = k + 1; i < n; ++i)
-      if (std::norm(m[n * i + k]) > std::norm(m[n * pivot + k])) pivot = i;
-    if (m[n * pivot + k] == 0.0) return 0;
-    if (pivot != k) {
-      std::swap_ranges(&m[n * k], &m[n * k] + n, &m[n * pivot]);
-      det = -det;
-    }
-    det *= m[n * k + k];
-    for (int i = k + 1; i < n; ++i) {
-      const Complex64 factor = m[n * i + k] / m[n * k + k];
-      for (int j = k; j < n; ++j) m[n * i + j] -= factor * m[n * k + j];
-    }
-  }
-  return det;
+  return n == 3 ? Eigen::Map<const Colours3>(a).determinant() : Eigen::Map<const Colours>(a, n, n).determinant();
 }
 
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
@@ -98,8 +79,7 @@ Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
 
 Matrix3 adjoint(const Matrix3& a) {
   Matrix3 c;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) c[3 * i + j] = std::conj(a[3 * j + i]);
+  Eigen::Map<Colours3>(c.data()) = Eigen::Map<const Colours3>(a.data()).adjoint();
   return c;
 }
 
@@ -116,12 +96,11 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
       const auto u = gauge.link(i, mu);
       if (!flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)).empty()) flawed = std::min(flawed, i);
       determinants = std::max(determinants, std::norm(determinant(u.data(), n) - 1.0));
-      for (int r = 0; r < n; ++r)
-        for (int s = 0; s <= r; ++s) {
-          Complex64 dot = r == s ? -1.0 : 0.0;
-          for (int c = 0; c < n; ++c) dot += u[n * r + c] * std::conj(u[n * s + c]);
-          unitary = std::max(unitary, std::norm(dot));
-        }
+      const auto off = [&]<class M>(const Eigen::Map<const M>& m) {
+        return M(m.lazyProduct(m.adjoint()) - M::Identity(n, n)).cwiseAbs2().maxCoeff();
+      };
+      unitary = std::max(
+          unitary, n == 3 ? off(Eigen::Map<const Colours3>(u.data())) : off(Eigen::Map<const Colours>(u.data(), n, n)));
     }
   communicator.together([&] {
     if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
@@ -156,18 +135,9 @@ void require_algebra(const HostGauge& matrices, std::string_view what, Communica
 #pragma omp parallel for schedule(static) reduction(|| : flawed)
   for (long long i = 0; i < matrices.lattice.sites(); ++i)
     for (int mu = 0; mu < directions; ++mu) {
-      const auto m = matrices.link(i, mu);
-      Complex64 trace = 0;
-      double size = 1, off = 0;
-      for (int r = 0; r < n; ++r) {
-        trace += m[n * r + r];
-        for (int c = 0; c < n; ++c) {
-          size = std::max(size, std::abs(m[n * r + c]));
-          off += std::abs(m[n * r + c] + std::conj(m[n * c + r]));
-        }
-      }
-      off += std::abs(trace);
-      flawed = flawed || !std::isfinite(off) || off > limit * size;
+      const Eigen::Map<const Colours> m(matrices.link(i, mu).data(), n, n);
+      const double off = (m + m.adjoint()).cwiseAbs().sum() + std::abs(m.trace());
+      flawed = flawed || !std::isfinite(off) || off > limit * std::max(1.0, m.cwiseAbs().maxCoeff());
     }
   communicator.together([&] {
     if (flawed)

@@ -2,10 +2,8 @@
 /// Conjugate gradients with one Krylov space for all right-hand sides of a block.
 #pragma once
 
-#include "solvers/krylov/batch.hpp"
-#include "solvers/krylov/converter.hpp"
 #include "solvers/krylov/block_blas.hpp"
-#include "solvers/krylov/improver.hpp"
+#include "solvers/krylov/cycles.hpp"
 #include "solvers/krylov/normal.hpp"
 
 namespace quarksmith {
@@ -26,43 +24,28 @@ namespace quarksmith {
 /// then X is corrected, the true residual recomputed with `outer`, and a new block of the columns that miss their
 /// tolerance begun. The matrices of an iteration are factorised on the host, which waits for the device twice, and once
 /// more for the update of Q where it hands over the last one.
-class BlockConjugateGradients final : public Improver {
+class BlockConjugateGradients final : public CycleSolver {
  public:
   /// Right-hand sides of one block at most; more are taken in several.
   static constexpr int most = 12;
-  /// \param outer,inner A twice, or in two precisions; they outlive this.
-  /// \param rhs right-hand sides that are expected.
-  /// \param deviation of the links of `inner` from those of `outer`, relative; 0: they are the same.
-  BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs, double deviation = 0);
+  explicit BlockConjugateGradients(const ImproverSetting& setting);
 
-  std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                    const std::vector<double>& tolerances) override;
   /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
   static std::pair<int, int> fields() { return {6, 2}; }
-  double seconds() const override { return seconds_; }
   double host_seconds() const override { return host_seconds_ + block_blas_.host_seconds(); }
 
  private:
-  struct Columns;
-  void improve_block(Columns& all);
-  bool measure(Columns& all);
-  void correct(Columns& all);
-  bool begin(Columns& all);
-  int iterate(Columns& all);
+  void correct(SpinorField& d, SpinorField& r, Courses group) override;
+  void begin();
+  void iterate();
   bool step();
 
-  const LinearOperator* outer_;
   NormalOperator normal_;
-  int capacity_;
-  double least_;  ///< relative residual that is asked of a block
-  Blas blas_;
   SpinorField x_, q_, p_, v_, w_;  // inner: correction, Q, P, H P, work
-  SpinorField r_, s_;              // outer: residuals; A^+ r, then corrections
   BlockBlas block_blas_;
-  Converter convert_;
   Dense c_, s_matrix_, alpha_;
-  int width_ = 0;  ///< columns of Q and P
-  double seconds_ = 0, host_seconds_ = 0;
+  std::vector<Course*> open_;  ///< those of the block
+  int width_ = 0;              ///< columns of Q and P
 };
 
 }  // namespace quarksmith

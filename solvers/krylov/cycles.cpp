@@ -9,18 +9,18 @@
 
 namespace quarksmith {
 
-CycleSolver::CycleSolver(const ImproverSetting& s)
+CycleSolver::CycleSolver(const ImproverSetting& s, int together, bool squared)
     : outer_(&s.outer),
       inner_(&s.inner),
       least_(&s.outer.precision() == &s.inner.precision()
                  ? attainable(s.deviation)
                  : std::max(attainable(s.inner.precision()), attainable(s.deviation))),
       blas_(s.outer),
-      inner_blas_(s.inner),
       convert_(s.outer, s.outer.precision(), s.inner.precision(), 1),
-      r_(s.outer.field(BlockBlas::padded(1))),
-      d_(r_.like()),
-      x_(s.outer.field()) {
+      together_(together),
+      squared_(squared),
+      r_(s.outer.field(std::max(together, BlockBlas::padded(1)))),
+      d_(r_.like()) {
   r_.fill(0);
   d_.fill(0);
 }
@@ -35,66 +35,105 @@ void CycleSolver::Course::count(double norm) {
 std::vector<SolverResult> CycleSolver::improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
                                                const std::vector<double>& tolerances) {
   std::vector<SolverResult> results(b.rhs());
-  for (int n = 0; n < b.rhs(); ++n) {
-    Course course{.rhs = n, .options = options, .result = results[n], .tolerance = tolerances[n]};
-    course.result.vectors = vectors();
-    solve(x.columns(n, 1), b.columns(n, 1), course);
+  for (int first = 0; first < b.rhs(); first += together_) {
+    const int count = std::min(together_, b.rhs() - first);
+    std::vector<Course> group;
+    for (int n = first; n < first + count; ++n) {
+      group.push_back({.rhs = n, .options = options, .result = results[n], .tolerance = tolerances[n]});
+      results[n].vectors = vectors();
+    }
+    solve(x.columns(first, count), b.columns(first, count), group);
   }
   return results;
 }
 
-void CycleSolver::solve(SpinorField x, const SpinorField& b, Course& c) {
-  c.b_norm = c.b_measure = std::sqrt(blas_.norm2(b));
-  if (c.b_norm == 0) return;
-  SpinorField d = d_.columns(0, 1);
-  if (c.normal()) {
-    outer_->apply(d, b, Dagger::yes);
-    ++c.result.exact_applications;
-    c.b_measure = std::sqrt(blas_.norm2(d));
+void CycleSolver::solve(SpinorField x, const SpinorField& b, Courses group) {
+  const bool normal = group[0].normal();
+  const std::vector<double> norms = roots(blas_.norms2(b));
+  std::vector<double> measures = norms;
+  if (normal) {
+    SpinorField s = d_.columns(0, b.rhs());
+    outer_->apply(s, b, Dagger::yes);
+    measures = roots(blas_.norms2(s));
   }
-  if (!measure(x, b, c)) return;
-  for (double before = INFINITY; c.result.measured < 0.5 * before && !c.at_limit(); c.first = false) {
-    before = c.result.measured;
-    if (!cycle(x, b, c)) break;
+  for (int n = 0; n < b.rhs(); ++n) {
+    Course& c = group[n];
+    c.b_norm = norms[n];
+    c.b_measure = measures[n];
+    c.result.exact_applications += normal && c.b_norm > 0;
+  }
+  if (!judge(residuals(x, b, group), group)) return;
+  for (double before = INFINITY;;) {
+    double worst = 0;
+    for (const Course& c : group)
+      if (c.open) worst = std::max(worst, c.result.measured / c.tolerance);
+    const Course& open = *std::ranges::find_if(group, &Course::open);
+    if (!(worst < 0.5 * before) || open.at_limit() || !cycle(x, b, group)) break;
+    before = worst;
   }
   const double start = now();
-  learn(c);
+  for (Course& c : group) learn(c);
   seconds_ += now() - start;
 }
 
-/// \return true if the residual became smaller, and misses its tolerance.
-bool CycleSolver::cycle(SpinorField& x, const SpinorField& b, Course& c) {
-  const double norm = c.r_norm, start = now();
-  correct(d_, r_, c);
+/// \return true if a tolerance is missed still.
+bool CycleSolver::cycle(SpinorField& x, const SpinorField& b, Courses group) {
+  const double start = now();
+  correct(d_, r_, group);
   seconds_ += now() - start;
-  ++c.result.replacements;
-  x_.copy_from(x);
-  blas_.axpby(1.0, d_.columns(0, 1), 1.0, x);
-  const bool open = measure(x, b, c);
-  if (c.r_norm <= norm) return open;
-  c.result.events.push_back(
-      {c.result.iterations, "the correction of a cycle did not make the residual smaller; left out"});
-  x.copy_from(x_);
-  measure(x, b, c);
-  return false;
-}
-
-/// The true residual. \return true if it misses the tolerance.
-bool CycleSolver::measure(const SpinorField& x, const SpinorField& b, Course& c) {
-  SpinorField r = r_.columns(0, 1), s = d_.columns(0, 1);
-  outer_->apply(r, x, Dagger::no);
-  c.r_norm = std::sqrt(blas_.residual(b, r));
-  double measured = c.r_norm;
-  if (c.normal()) {
-    outer_->apply(s, r, Dagger::yes);
-    measured = std::sqrt(blas_.norm2(s));
+  for (int n = 0; n < b.rhs(); ++n) {
+    SpinorField d = d_.columns(n, 1);
+    group[n].open ? blas_.axpby(1.0, x.columns(n, 1), 1.0, d) : d.copy_from(x.columns(n, 1));
   }
-  SolverResult& result = c.result;
-  result.exact_applications += c.normal() ? 2 : 1;
-  result.residual = c.r_norm / c.b_norm;
-  result.measured = measured / c.b_measure;
-  result.converged = result.measured <= c.tolerance;
-  return !result.converged && std::isfinite(result.measured);
+  const std::vector<double> norms = residuals(d_.columns(0, b.rhs()), b, group);
+  bool smaller = true;
+  for (int n = 0; n < b.rhs(); ++n) {
+    Course& c = group[n];
+    if (!c.open) continue;
+    c.first = false;
+    ++c.result.replacements;
+    if (norms[n] <= c.r_norm) {
+      x.columns(n, 1).copy_from(d_.columns(n, 1));
+    } else {
+      smaller = false;
+      c.result.events.push_back(
+          {c.result.iterations, "the correction of a cycle did not make the residual smaller; left out"});
+    }
+  }
+  return judge(smaller ? norms : residuals(x, b, group), group);
+}
+
+/// r = b - A x. \return |r| of each.
+std::vector<double> CycleSolver::residuals(const SpinorField& x, const SpinorField& b, Courses group) {
+  SpinorField r = r_.columns(0, b.rhs());
+  outer_->apply(r, x, Dagger::no);
+  for (Course& c : group) c.result.exact_applications += c.b_norm > 0;
+  return roots(blas_.residuals(b, r));
+}
+
+/// What the residuals are for the criterion, with d = A^+ r if that is needed. \return true if a tolerance is missed.
+bool CycleSolver::judge(const std::vector<double>& residuals, Courses group) {
+  const int count = static_cast<int>(group.size());
+  const bool normal = group[0].normal(), squared = normal || squared_;
+  std::vector<double> s_norms(count);
+  if (squared) {
+    SpinorField s = d_.columns(0, count);
+    outer_->apply(s, r_.columns(0, count), Dagger::yes);
+    s_norms = roots(blas_.norms2(s));
+  }
+  for (int n = 0; n < count; ++n) {
+    Course& c = group[n];
+    if (c.b_norm == 0) continue;
+    c.r_norm = residuals[n];
+    c.s_norm = s_norms[n];
+    SolverResult& result = c.result;
+    result.exact_applications += squared;
+    result.residual = c.r_norm / c.b_norm;
+    result.measured = (normal ? c.s_norm : c.r_norm) / c.b_measure;
+    result.converged = result.measured <= c.tolerance;
+    c.open = !result.converged && std::isfinite(result.measured);
+  }
+  return std::ranges::any_of(group, &Course::open);
 }
 
 }  // namespace quarksmith

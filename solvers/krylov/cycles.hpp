@@ -1,6 +1,8 @@
 /// \file
-/// Right-hand sides one after another, by cycles that leave something for the next ones.
+/// Improvers that work in cycles.
 #pragma once
+
+#include <span>
 
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/converter.hpp"
@@ -8,8 +10,8 @@
 
 namespace quarksmith {
 
-/// The outer loop of methods that learn from each right-hand side: a cycle in the inner precision makes a correction,
-/// which is taken if the true residual gets smaller by it.
+/// Their outer loop, over groups of right-hand sides: a cycle in the inner precision makes a correction of each, which
+/// is taken if the true residual gets smaller by it. The next cycle begins as long as the worst residual halves.
 class CycleSolver : public Improver {
  public:
   std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
@@ -17,10 +19,11 @@ class CycleSolver : public Improver {
   double seconds() const override { return seconds_; }
   double host_seconds() const override { return host_seconds_; }
   /// Vectors that later right-hand sides begin with.
-  virtual int vectors() const = 0;
+  virtual int vectors() const { return 0; }
 
  protected:
-  explicit CycleSolver(const ImproverSetting& setting);
+  /// \param together right-hand sides of a group. \param squared cycles need A^+ r, whatever the criterion is.
+  explicit CycleSolver(const ImproverSetting& setting, int together = 1, bool squared = false);
 
   /// A right-hand side under way.
   struct Course {
@@ -29,7 +32,8 @@ class CycleSolver : public Improver {
     SolverResult& result;
     double tolerance;                  ///< of `measured`
     double b_norm = 0, b_measure = 0;  ///< |b|; |b| or |A^+ b|
-    double r_norm = 0;                 ///< |b - A x|
+    double r_norm = 0, s_norm = 0;     ///< r = b - A x; A^+ r if it is needed
+    bool open = false;                 ///< it misses its tolerance
     bool first = true;                 ///< its first cycle
 
     /// Counts an iteration with that residual of the recurrence, |r| or |A^+ r| as the criterion has it, and tells it.
@@ -39,24 +43,29 @@ class CycleSolver : public Improver {
     /// |r|, or |A^+ r|, with which a cycle may end, a little below the tolerance.
     double target() const { return 0.95 * tolerance * b_measure; }
   };
-  /// d = about A^-1 r by iterations until `course.target()` or what the inner precision can represent.
-  /// \param d, r of the outer precision, with memory for BlockBlas::padded(1) columns, of which the first counts.
-  virtual void correct(SpinorField& d, SpinorField& r, Course& course) = 0;
+  using Courses = std::span<Course>;
+  /// d = about A^-1 r of those that are open, by iterations until their targets or what the inner precision can
+  /// represent. \param d, r of the outer precision, a column each, with memory for BlockBlas::padded(1) at least; d is
+  /// A^+ r before, if that is needed.
+  virtual void correct(SpinorField& d, SpinorField& r, Courses group) = 0;
   /// Keeps what a right-hand side has found.
   virtual void learn(Course& /*course*/) {}
 
   const LinearOperator *outer_, *inner_;
   double least_;  ///< relative residual that is asked of a cycle
-  Blas blas_, inner_blas_;
+  Blas blas_;
   Converter convert_;
   double seconds_ = 0, host_seconds_ = 0;
 
  private:
-  bool measure(const SpinorField& x, const SpinorField& b, Course& course);
-  void solve(SpinorField x, const SpinorField& b, Course& course);
-  bool cycle(SpinorField& x, const SpinorField& b, Course& course);
+  std::vector<double> residuals(const SpinorField& x, const SpinorField& b, Courses group);
+  bool judge(const std::vector<double>& residuals, Courses group);
+  void solve(SpinorField x, const SpinorField& b, Courses group);
+  bool cycle(SpinorField& x, const SpinorField& b, Courses group);
 
-  SpinorField r_, d_, x_;
+  int together_;
+  bool squared_;
+  SpinorField r_, d_;
 };
 
 }  // namespace quarksmith

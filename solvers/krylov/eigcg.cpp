@@ -35,6 +35,7 @@ EigenConjugateGradients::EigenConjugateGradients(const ImproverSetting& s, int s
       hermitian_(s.hermitian),
       search_(search),
       keep_(keep),
+      inner_blas_(s.inner),
       outer_block_(s.outer, std::size_t(BlockBlas::padded(keep)) * BlockBlas::padded(keep)),
       block_(s.inner, std::size_t(BlockBlas::padded(search)) * BlockBlas::padded(2 * keep)),
       y_(s.inner.field()),
@@ -57,7 +58,8 @@ void EigenConjugateGradients::forget() {
   moving_ = false;
 }
 
-void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Course& course) {
+void EigenConjugateGradients::correct(SpinorField& d, SpinorField& r, Courses group) {
+  Course& course = group[0];
   // The first right-hand side is one iteration, over all cycles. For the others each cycle is deflated anew: what the
   // vectors miss of the spectrum has come back by then.
   // Along a trajectory vectors are of other operators: they give the guess, and the iteration goes on undisturbed.

@@ -36,7 +36,7 @@ class EigenConjugateGradients final : public CycleSolver {
     SpinorField vectors;
     int first, count;
   };
-  void correct(SpinorField& d, SpinorField& r, Course& course) override;
+  void correct(SpinorField& d, SpinorField& r, Courses group) override;
   void deflate(SpinorField& d, SpinorField& r, Course& course);
   double begin(const SpinorField& r, Course& course, bool fresh);
   void iterate(Course& course, double goal);
@@ -53,6 +53,7 @@ class EigenConjugateGradients final : public CycleSolver {
 
   bool hermitian_;
   int search_, keep_;
+  Blas inner_blas_;
   BlockBlas outer_block_, block_;
   SpinorField y_, r_, z_, p_, q_;         // inner: correction; residuals of A and of H; direction, H p
   SpinorField w_, before_;                // inner: A p, other work; H p of the iteration before a restart

@@ -32,6 +32,7 @@ DeflatedGmres::DeflatedGmres(const ImproverSetting& s, int search, int keep)
     : CycleSolver(s),
       search_(search),
       keep_(keep),
+      inner_blas_(s.inner),
       block_(s.inner, std::size_t(BlockBlas::padded(search + 1)) * BlockBlas::padded(keep + 1)),
       y_(s.inner.field(BlockBlas::padded(1))),
       r_(y_.like()),
@@ -44,7 +45,8 @@ DeflatedGmres::DeflatedGmres(const ImproverSetting& s, int search, int keep)
 
 Eigen::VectorXcd DeflatedGmres::harmonic_values() const { return Harmonic(kept_h_).values; }
 
-void DeflatedGmres::correct(SpinorField& d, SpinorField& r, Course& course) {
+void DeflatedGmres::correct(SpinorField& d, SpinorField& r, Courses group) {
+  Course& course = group[0];
   SpinorField y = y_.columns(0, 1), r0 = r_.columns(0, 1);
   convert_(r.columns(0, 1), r0);
   y.fill(0);

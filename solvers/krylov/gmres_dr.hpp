@@ -25,7 +25,7 @@ class DeflatedGmres final : public CycleSolver {
   Eigen::VectorXcd harmonic_values() const;
 
  private:
-  void correct(SpinorField& d, SpinorField& r, Course& course) override;
+  void correct(SpinorField& d, SpinorField& r, Courses group) override;
   void project();
   void begin(const Eigen::MatrixXcd& h, const Eigen::VectorXcd& c);
   void cycle(Course& course, int columns, double goal);
@@ -36,6 +36,7 @@ class DeflatedGmres final : public CycleSolver {
   void combine(SpinorField& v, const Eigen::VectorXcd& c, SpinorField& sum);
 
   int search_, keep_;
+  Blas inner_blas_;
   BlockBlas block_;
   SpinorField y_, r_, w_;              // inner: correction, residual, work
   SpinorField v_, rotated_;            // inner: V; work

@@ -334,10 +334,10 @@ def test_flags_of_several_words_arrive_as_they_were_given(tmp_path):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     cuda = '-gencode=arch=compute_90,code=[sm_90,compute_90] -Xcompiler="-Wall -g"'
-    given = [f"CUDA_FLAGS={cuda}", "CMAKE_FLAGS=-DA='b \"c\"' -DL=1;2", "BENCH=--only 'a; touch pwned' --energy"]
+    given = [f"CUDA_FLAGS={cuda}", "CMAKE_FLAGS=-DA='b \"c\"' -DL=1;2", "BENCH=--only 'a; touch pwned' --rotate"]
     environment = os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     command = ["make", "-C", tmp_path, "bench", "PYTHON=./python", *given]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     log = (tmp_path / "build/configure.log").read_text()
     assert f"<-DCMAKE_CUDA_FLAGS={cuda}>" in log and '<-DA=b "c">\n<-DL=1;2>\n' in log, done.stderr
-    assert "<--only>\n<a; touch pwned>\n<--energy>" in done.stdout and not (tmp_path / "pwned").exists(), done.stdout
+    assert "<--only>\n<a; touch pwned>\n<--rotate>" in done.stdout and not (tmp_path / "pwned").exists(), done.stdout

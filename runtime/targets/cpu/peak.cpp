@@ -1,7 +1,5 @@
 #include "runtime/targets/cpu/peak.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "runtime/clock.hpp"
+#include "runtime/processors.hpp"
 
 namespace quarksmith::cpu {
 namespace {
@@ -109,13 +108,9 @@ double peak(int register_bytes, int real_bytes) {
 }
 
 std::size_t last_cache_bytes() {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return 0;
   std::set<std::string> seen;  // processors that share one
   std::size_t bytes = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &mine)) continue;
+  for (const int cpu : bound_processors()) {
     const std::filesystem::path caches = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache";
     int level = 0;
     std::filesystem::path last;

@@ -34,10 +34,8 @@ std::string cpuinfo(std::string_view field) {
 constexpr Architecture architecture = Architecture::x86_64;
 
 bool has(int set) {
-  if (set == instruction_set("v3")) return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  return set == instruction_set("v4") && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  if (set == instruction_set("v3")) return __builtin_cpu_supports("x86-64-v3") != 0;
+  return set == instruction_set("v4") && __builtin_cpu_supports("x86-64-v4") != 0;
 }
 #elif defined(__aarch64__)
 constexpr Architecture architecture = Architecture::arm64;

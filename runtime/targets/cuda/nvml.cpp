@@ -1,10 +1,9 @@
-// NVML (NVIDIA Management Library): energy of GPUs and the links between them. Loaded at first use.
+// NVML (NVIDIA Management Library): the links between GPUs. Loaded at first use.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/targets/cuda/names.hpp"
 #include "runtime/targets/gpu/board.hpp"
@@ -34,8 +33,7 @@ struct Nvml {
     const bool complete = load(init, "nvmlInit_v2") && load(shutdown, "nvmlShutdown") &&
                           load(find, "nvmlDeviceGetHandleByPciBusId_v2") && load(state, "nvmlDeviceGetNvLinkState") &&
                           load(remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2") && load(peer, "nvmlDeviceGetP2PStatus") &&
-                          load(ancestor, "nvmlDeviceGetTopologyCommonAncestor") &&
-                          load(energy, "nvmlDeviceGetTotalEnergyConsumption") && load(text, "nvmlErrorString");
+                          load(ancestor, "nvmlDeviceGetTopologyCommonAncestor");
     ready = complete && init() == success;
     if (!ready) why = complete ? "NVML cannot be started" : "libnvidia-ml.so.1 is too old";
   }
@@ -72,28 +70,6 @@ struct Nvml {
   int (*remote)(void*, unsigned, PciInfo*) = nullptr;
   int (*peer)(void*, void*, int, int*) = nullptr;
   int (*ancestor)(void*, void*, int*) = nullptr;
-  int (*energy)(void*, unsigned long long*) = nullptr;  // millijoules since the driver was loaded; Volta and later
-  const char* (*text)(int) = nullptr;
-};
-
-class NvmlMeter final : public EnergyMeter {
- public:
-  NvmlMeter(const std::string& address, std::string& why) : nvml_(why) {
-    if (!nvml_.ready) return;
-    unsigned long long now = 0;
-    int status = nvml_.find(address.c_str(), &gpu_);
-    if (status == Nvml::success) status = nvml_.energy(gpu_, &now);
-    if (status != Nvml::success) why = fmt::format("NVML, GPU at {}: {}", address, nvml_.text(status));
-  }
-  double joules() override {
-    unsigned long long millijoules = 0;
-    return nvml_.energy(gpu_, &millijoules) == Nvml::success ? 1e-3 * static_cast<double>(millijoules) : NAN;
-  }
-  std::string description() const override { return "the whole board, by NVML"; }
-
- private:
-  Nvml nvml_;
-  void* gpu_ = nullptr;
 };
 
 /// What two GPUs have in common on the bus (nvmlGpuTopologyLevel_t).
@@ -129,11 +105,6 @@ std::string link_between(const std::string& a, const std::string& b, std::string
   if (nvml.peer(one, other, Nvml::nvlink, &status) == Nvml::success && status == 0)
     return fmt::format("NVLink, {} links through a switch", std::min(nvml.links(one, ""), nvml.links(other, "")));
   return bus_text(nvml.ancestor(one, other, &level) == Nvml::success ? level : -1);
-}
-
-std::unique_ptr<EnergyMeter> energy_meter(const std::string& address, std::string& why) {
-  auto meter = std::make_unique<NvmlMeter>(address, why);
-  return why.empty() ? std::move(meter) : nullptr;
 }
 
 }  // namespace quarksmith::cuda

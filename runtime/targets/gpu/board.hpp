@@ -35,7 +35,5 @@ void end_range();
 /// What joins two GPUs, in words, e.g. `NVLink, 18 links`, `PCIe, through the host bridge`; `unknown`, and `why` says
 /// why. GPUs are named by their address on the bus.
 std::string link_between(const std::string& a, const std::string& b, std::string& why);
-/// Null, and `why` says why, if there is no counter.
-std::unique_ptr<EnergyMeter> energy_meter(const std::string& address, std::string& why);
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -95,9 +95,6 @@ class GpuDevice final : public Device, public Roofs {
   std::string link(const std::string& a, const std::string& b, std::string& why) const override {
     return QUARKSMITH_TARGET::link_between(a, b, why);
   }
-  std::unique_ptr<EnergyMeter> energy_meter(std::string& why) const override {
-    return QUARKSMITH_TARGET::energy_meter(pci_address(), why);
-  }
   std::span<const Kernel> kernels() const override { return kernels_of(target.name); }
   int full_lanes(int) const override { return 1; }
   bool short_vectors() const override { return true; }

@@ -94,9 +94,4 @@ std::string link_between(const std::string& a, const std::string& b, std::string
   return fmt::format("{}, {} hop{}", name, hops, hops == 1 ? "" : "s");
 }
 
-std::unique_ptr<EnergyMeter> energy_meter(const std::string&, std::string& why) {
-  why = "the energy that AMD's GPUs count is not read yet";
-  return nullptr;
-}
-
 }  // namespace quarksmith::hip

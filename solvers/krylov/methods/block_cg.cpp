@@ -25,7 +25,7 @@ extern constinit const MethodKind block_cg = {
     .fields = fields_of_block,
     .make = make_cg<CgForm::normal>,
     .improver = [](const ImproverSetting& s, const MethodParameters&) -> std::unique_ptr<Improver> {
-      return std::make_unique<BlockConjugateGradients>(s.outer, s.inner, s.rhs, s.deviation);
+      return std::make_unique<BlockConjugateGradients>(s);
     }};
 }  // namespace methods
 
