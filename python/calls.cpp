@@ -69,6 +69,7 @@ class Interruption {
   }
   /// Raises what a handler has raised, with what is to be said of it.
   [[noreturn]] void raise(const char* what) {
+    if (!raised_) throw Error(what);  // another rank was ended
     const nb::gil_scoped_acquire gil;
     if (nb::hasattr(raised_->value(), "add_note")) raised_->value().attr("add_note")(what);
     throw nb::python_error(*raised_);

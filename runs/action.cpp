@@ -9,18 +9,17 @@
 #include <ranges>
 
 #include "runs/contraction.hpp"
+#include "runs/earlier.hpp"
+#include "runs/table_reader.hpp"
 #include "runtime/error.hpp"
+#include "runtime/on_demand.hpp"
+#include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
 #include "runtime/io/field_file.hpp"
 #include "solvers/actions/slice_transform.hpp"
 
 namespace quarksmith::runs {
 namespace {
-
-ActionWording words_of(const Wording& wording) {
-  const bool command = wording.door == Door::command;
-  return {command ? "--" : "", command ? '-' : '_', wording.subject};
-}
 
 /// What a parameter is; actions for which it is the same stand together.
 std::string help_of(const ActionMember& o) {
@@ -187,37 +186,66 @@ void ActionDescription::list(Members& members) {
     add("lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
   }
   list_allow_non_su3(add, allow_non_su3);
-  add("action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", "))).offers(action_names());
+  add("action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", ")))
+      .offers(action_names())
+      .parsed([this](const std::string& name) { ActionReader::meant(stated(name), {}); });
   for (const ActionMember& o : action_members()) {
     Member& member = add(o.name, Member::Target(Member::Text{&parameters, o.list}), help_of(o));
     only_with(member, *this, [&o](const ActionInfo& a) { return o.help.contains(&a); });
-    member.parsed([&o, this](const std::string& text) {
+    member.recent().parsed([&o, this](const std::string& text) {
       for (const std::string& part : split(text, ','))
         for (const std::string& one : split(part, ':')) number(one, called(o.name));
     });
   }
   only_with(add("flavours", flavours, "of actions with two, 0 or 1: SOURCE,SINK"), *this,
             [](const ActionInfo& a) { return a.flavours > 1; });
-  only_with(add("ls", slices, "slices of actions with a fifth dimension").range(1, most_slices), *this,
+  only_with(add("ls", slices, "slices of actions with a fifth dimension").range(1, most_slices).recent(), *this,
             [](const ActionInfo& a) { return !a.chain.empty(); });
   add("field", field,
       "a field that the action takes besides the links, NAME=FILE[:DATASET] (HDF5), or NAME=NUMBER; may be given "
       "again")
-      .type("NAME=FILE");
+      .type("NAME=FILE")
+      .recent();
   add("boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi")
-      .offers(std::views::keys(named_boundaries));
+      .recent()
+      .offers(std::views::keys(named_boundaries))
+      .parsed([this](const std::string& text) { boundary_phases(text, wording); });
 }
 
-const ActionInfo& ActionDescription::info() const { return ActionReader::meant(action, parameters); }
+void ActionDescription::list_keys(Members& members) {
+  on_links = true;
+  list(members);
+  members.leave_out({"allow_non_su3", "flavours"});
+  members.find("action")->required();
+}
+
+std::string ActionDescription::stated(const std::string& name) const {
+  return stated_action(name.find(".py") == name.npos ? name : (folder / name).string());
+}
+
+void ActionDescription::state(TableReader& table, const std::filesystem::path& from) {
+  folder = from;
+  const Value* given = table.contents().find("action");
+  const auto* name = given == nullptr ? nullptr : std::get_if<std::string>(&given->value);
+  if (name != nullptr) table.locate([&] { stated(*name); });
+}
+
+void note_action(TableReader& table, const Action& action, const Session& session) {
+  if (!action.info().digest.empty()) table.note("formula", std::string(action.info().digest));
+  if (KernelRehearsal::under_way()) return;  // digests are collective
+  for (const auto& [name, field] : action.setting().fields)
+    table.note(fmt::format("field {}{}", name, digest_note), gauge_digest(field->links, session));
+}
+
+const ActionInfo& ActionDescription::info() const { return ActionReader::meant(stated(action), parameters); }
 
 ActionReader ActionDescription::reader() const {
   const ActionInfo& a = info();
-  return {a, parameters, a.chain.empty() ? 1 : slices, words_of(wording)};
+  return {a, parameters, a.chain.empty() ? 1 : slices, wording};
 }
 
 void ActionDescription::check() {
   reader().values();
-  if (!boundary.empty()) boundary_phases(boundary, wording);
   flavours_of(flavours, wording);
   const ActionInfo& a = info();
   if (a.flavours > 1 || !given("flavours")) return;
@@ -284,6 +312,33 @@ ActionChoice ActionDescription::choose(const HostGauge& links, Session& session)
                                       .fields = read_fields(a, field, links.lattice, session, wording)});
   const std::vector<double> masses = read.masses();
   return {chosen, provenance_of(chosen, masses, session), masses, default_solver(a)};
+}
+
+void ActionDescription::begin_with(const ActionDescription& other, const Table& differing) {
+  action = other.action, folder = other.folder, boundary = other.boundary, slices = other.slices, field = other.field;
+  const ActionInfo& a = other.info();
+  for (const auto& [name, text] : other.parameters) {
+    const auto mine = ActionReader::given_by(a, name);
+    const bool replaced = std::any_of(differing.entries.begin(), differing.entries.end(), [&](const auto& entry) {
+      const auto theirs = ActionReader::given_by(a, entry.first);
+      return std::find_first_of(mine.begin(), mine.end(), theirs.begin(), theirs.end()) != mine.end();
+    });
+    if (!replaced) parameters.emplace(name, text);
+  }
+}
+
+Action ActionDescription::make(const Lattice& lattice, const std::filesystem::path& folder,
+                               const Session& session) const {
+  const ActionReader read = reader();
+  if (read.masses().size() > 1) refuse(Refusal::Kind::contradicts, "mass", "has several values; give one");
+  std::vector<std::string> fields;
+  for (const std::string& text : field) {
+    const std::size_t at = text.find('=') + 1;
+    const std::filesystem::path file = folder / text.substr(at);
+    fields.push_back(std::filesystem::exists(file) ? text.substr(0, at) + file.string() : text);
+  }
+  return Action(read.values(), {.boundary = boundary_phases(boundary.empty() ? "antiperiodic" : boundary, wording),
+                                .fields = read_fields(info(), fields, lattice, session, wording)});
 }
 
 }  // namespace quarksmith::runs

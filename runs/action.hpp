@@ -5,10 +5,11 @@
 
 #include <map>
 
+#include "runs/action_reader.hpp"
 #include "runs/session.hpp"
+#include "runs/table_reader.hpp"
 #include "runtime/io/propagator.hpp"
 #include "solvers/actions/action.hpp"
-#include "solvers/actions/action_reader.hpp"
 
 namespace quarksmith::runs {
 
@@ -31,9 +32,14 @@ struct ActionDescription : Description {
   std::vector<std::string> field;  ///< NAME=FILE
   int slices = 16;
   bool allow_non_su3 = false;
-  bool on_links = false;  ///< links are in memory: neither gauge nor lattice is listed
+  bool on_links = false;  ///< links come from elsewhere: neither gauge nor lattice is listed
+  std::filesystem::path folder;  ///< from which the path of a file that states the action starts
 
   void list(Members& members) override;
+  /// Takes the statement of an action whose file a table names: its parameters are keys from here on.
+  void state(TableReader& table, const std::filesystem::path& from);
+  /// The members that are keys of a quark in a file.
+  void list_keys(Members& members);
   /// \throws UsageError members that contradict each other, are missing, or out of their range.
   void check() override;
   /// The action of the table; `twisted-mass` with epsilon is that of two flavours.
@@ -41,10 +47,19 @@ struct ActionDescription : Description {
   const ActionInfo& info() const;
   /// \throws UsageError as check, or the fields do not fit the links.
   ActionChoice choose(const HostGauge& links, Session& session) const;
+  /// The action of a quark in a file, whose links are those of other tables. \param folder from which the paths of
+  /// fields start, if they are there. \throws UsageError as choose.
+  Action make(const Lattice& lattice, const std::filesystem::path& folder, const Session& session) const;
+  /// Takes what another one says, but for parameters that keys of a table give.
+  void begin_with(const ActionDescription& other, const Table& differing);
 
  private:
   ActionReader reader() const;
+  std::string stated(const std::string& name) const;
 };
+
+/// Notes what the keys of a quark do not say: digests of a formula that is not the library's, and of fields.
+void note_action(TableReader& table, const Action& action, const Session& session);
 
 /// A member with actions of some kind alone; `where` says of which.
 Member& only_with(Member& member, const ActionDescription& action, const std::function<bool(const ActionInfo&)>& has);

@@ -95,7 +95,7 @@ class Member {
   };
   using Texts = std::map<std::string, std::string>;  ///< a table of texts
   using Target = std::variant<bool*, int*, long long*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
-                              std::vector<std::string>*, Text, Integers, Texts*>;
+                              std::vector<std::string>*, std::vector<double>*, Text, Integers, Texts*>;
 
   Member(Description& owner, std::string name, Target target, std::string help);
 
@@ -109,6 +109,8 @@ class Member {
   Member& above(double lower);
   /// Numbers above one bound and below another, which are not allowed.
   Member& within(double lower, double upper);
+  /// Numbers above one bound, which is not allowed, and up to another, which is.
+  Member& up_to(double upper, double above = 0);
   /// One of these; of lists and tables each value.
   Member& among(std::vector<std::string> words);
   Member& among(std::initializer_list<int> numbers);
@@ -188,7 +190,7 @@ class Member {
   std::string name_, help_, initial_, type_, where_;
   Target target_;
   double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
-  bool bounds_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
+  bool lower_allowed_ = true, upper_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
        path_ = false;
   std::size_t least_ = 0, most_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> words_, offered_;

@@ -41,7 +41,7 @@ PathLock lock_run(const std::string& prefix, const std::string& resumed, Communi
   return lock;
 }
 
-std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks) {
+std::string last_configuration(const std::string& prefix, Communicator& ranks) {
   long long last = -1;
   if (ranks.rank() == 0) {
     const fs::path path(prefix);
@@ -51,8 +51,7 @@ std::optional<Checkpoint> last_configuration(const std::string& prefix, Communic
         last = std::max(last, number_of(entry.path().filename().string(), path.filename().string()));
   }
   ranks.broadcast(&last, sizeof(last), 0);
-  if (last < 0) return {};
-  return Checkpoint{configuration_name(prefix, std::uint64_t(last)), std::uint64_t(last)};
+  return last < 0 ? "" : configuration_name(prefix, std::uint64_t(last)).string();
 }
 
 std::map<std::string, std::string> with_digests(std::map<std::string, std::string> before,
@@ -72,14 +71,6 @@ std::string read_state(const std::string& file, const char* record, const char* 
                 : fmt::format("{}: has no record {}; only files written by `quarksmith {}` can be resumed", file,
                               record, command));
   return text;
-}
-
-std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how) {
-  if (out.empty())
-    return fmt::format("{} of {} {} were made, and no configuration is kept: that takes --out PREFIX", made.done,
-                       made.end, made.many);
-  if (made.saved == 0) return fmt::format("no {} is kept: the same command begins anew", made.one);
-  return fmt::format("{} has {} of {} {}: {} goes on from there", file, made.saved, made.end, made.many, how);
 }
 
 Json json_in(const fs::path& path, Communicator& ranks) {

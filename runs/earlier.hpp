@@ -16,17 +16,11 @@ namespace quarksmith::runs {
 std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t number,
                                          std::string_view ending = ".ildg");
 
-/// A configuration of a run, and its number.
-struct Checkpoint {
-  std::filesystem::path path;
-  std::uint64_t number = 0;
-};
-
 /// The names of a run, which are its own from here on, and a lock that an earlier run has left of the file with which
 /// this one begins removed. Ranks do it together: rank 0 has the lock.
 PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks);
-/// The one of that prefix with the largest number, if there is any. Ranks have it together.
-std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks);
+/// The one of that prefix with the largest number; empty: there is none. Ranks have it together.
+std::string last_configuration(const std::string& prefix, Communicator& ranks);
 
 /// Notes of what fields hold end so; runs from before there were any have none.
 constexpr std::string_view digest_note = " digest";
@@ -37,16 +31,6 @@ std::map<std::string, std::string> with_digests(std::map<std::string, std::strin
 /// The record in which a configuration keeps the state of its run. \param command that writes such files.
 /// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.
 std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on);
-
-/// What a run made: in the singular and the plural, how many there are, are in a file, are asked for.
-struct Made {
-  const char *one, *many;
-  std::uint64_t done, saved, end;
-};
-
-/// What there is to go on from, and how. \param out prefix of the run, empty: none. \param file the last configuration.
-/// \param how what goes on from it.
-std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how);
 
 /// A file that may be JSON, as rank 0 sees it; discarded: there is none, or it is something else.
 Json json_in(const std::filesystem::path& path, Communicator& ranks);

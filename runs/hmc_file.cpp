@@ -13,35 +13,123 @@
 namespace quarksmith::runs {
 namespace {
 
+using Kind = Refusal::Kind;
+
 constexpr int most_steps = 1000000;
 constexpr double most_time = 10;  ///< of a kick, in units of a step
 constexpr double most_anisotropy = 100;
 const std::vector<std::string> schemes = {"leapfrog", "omelyan", "omelyan4", "force-gradient", "schedule"};
+
+struct LatticeTable : Description {
+  explicit LatticeTable(HmcSettings& of) : run(of) {}
+  HmcSettings& run;
+  std::vector<long long> extents;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("extents", Member::Integers{&extents}, "[X, Y, Z, T], even numbers")
+        .required()
+        .range(2, 1 << 20)
+        .count(directions, directions);
+    add("gauge", run.gauge, "a configuration, unit, hot, weak:EPS, or as --gauge of propagator").required();
+    add("colours", run.colours, "N of SU(N)").range(2, most_colours).recent();
+  }
+  void check() override { std::copy(extents.begin(), extents.end(), run.extents.begin()); }
+};
+
+struct TrajectoryTable : Description {
+  explicit TrajectoryTable(HmcSettings& of) : run(of) {}
+  HmcSettings& run;
+  std::string norms = "all";
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("length", run.length, "of a trajectory").up_to(1e4);
+    add("count", run.count, "trajectories since the start").range(1, double(GaussianNoise::most_trajectories) - 1);
+    add("seed", run.seed, "of momenta and noise");
+    add("metropolis", run.metropolis, "false: every trajectory is accepted");
+    add("force_norms", norms, "of all kicks, or of the first one of each monomial").among({"all", "first"});
+    add("momenta_anisotropy", run.anisotropy, "by which steps of time links and of their momenta are divided")
+        .range(1 / most_anisotropy, most_anisotropy)
+        .recent();
+  }
+  void check() override { run.norms = norms == "all" ? ForceNorms::all : ForceNorms::first; }
+};
 
 /// Monomials by name; each is kicked in one level.
 struct Names {
   std::vector<std::string> names;
   std::vector<int> level;  ///< that has it; -1: none so far
 
-  /// Numbers of the monomials of a level. \param level,same its number; whether they may be there already.
-  std::vector<int> numbers(TableReader& table, int of_level, bool again) {
+  /// Numbers of the monomials of a level, or of a kick of one. \param of the table that names them.
+  std::vector<int> numbers(const Description& of, const std::vector<std::string>& given, int of_level, bool again) {
     std::vector<int> all;
-    for (const std::string& name : table.texts("monomials")) {
-      const int line = table.find("monomials")->line;
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end())
-        table.fail(line, fmt::format("there is no monomial '{}'; use {}", name, fmt::join(names, ", ")));
-      const int n = static_cast<int>(found - names.begin());
+    for (const std::string& name : given) {
+      const int n = static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
       if (level[n] >= 0 && !(again && level[n] == of_level))
-        table.fail(line, fmt::format("monomial '{}' is in {} already; leave it in one", name,
-                                     level[n] == of_level ? "this level" : fmt::format("level {}", level[n] + 1)));
+        of.refuse(Kind::contradicts, "monomials",
+                  fmt::format(": '{}' is in level {} already; leave it in one", name, level[n] + 1));
       if (std::find(all.begin(), all.end(), n) != all.end())
-        table.fail(line, fmt::format("monomial '{}' is named twice; name it once", name));
+        of.refuse(Kind::twice, "monomials", fmt::format(": '{}' is named twice; name it once", name));
       all.push_back(n);
     }
-    if (all.empty()) table.fail(table.find("monomials")->line, "a level without monomials does nothing; name some");
     for (const int n : all) level[n] = of_level;
     return all;
+  }
+  void list(Members::Adder& add, std::vector<std::string>& monomials) const {
+    add("monomials", monomials, "names of those that are kicked").required().count(1).among(names);
+  }
+};
+
+struct KickTable : Description {
+  KickTable(Names& of, int level) : names(of), number(level) {}
+  Names& names;
+  int number;
+  Kick kick;
+  std::vector<std::string> monomials;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("time", kick.time, "in units of a step, from 0 to 1, and a little beyond where steps go back")
+        .required()
+        .range(-most_time, most_time);
+    add("weight", kick.weight, "in units of a step").required();
+    names.list(add, monomials);
+  }
+  void check() override { kick.monomials = names.numbers(*this, monomials, number, true); }
+};
+
+struct LevelTable : Description {
+  using Scheme = IntegratorLevel::Scheme;
+  /// \param all of the trajectory's length.
+  LevelTable(Names& of, int n, IntegratorLevel::Scheme scheme, double all) : names(of), number(n), length(all) {
+    level.scheme = scheme;
+  }
+  Names& names;
+  int number;
+  double length;
+  IntegratorLevel level;
+  std::string order = "PQP";
+  std::vector<std::string> monomials;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("steps", level.steps, "on the interval of a level").range(1, most_steps).recent();
+    add("longest_step", level.longest, "as few steps as are not longer, instead")
+        .range(length / most_steps, std::numeric_limits<double>::infinity())
+        .recent();
+    if (level.scheme != Scheme::schedule) {
+      const bool one = level.scheme == Scheme::force_gradient;
+      add("order", order, "kicks first, or drifts").among(one ? std::vector<std::string>{"PQP"} : std::vector<std::string>{"PQP", "QPQ"});
+      names.list(add, monomials);
+    }
+    if (level.scheme == Scheme::omelyan) add("lambda", level.lambda, "of the first kick").within(0, 0.5);
+  }
+  void check() override {
+    if (given("steps") && given("longest_step")) refuse_given({"steps"}, "and longest_step both say it; give one");
+    if (!given("steps") && !given("longest_step")) refuse(Kind::missing, "steps", "is required, or longest_step");
+    level.momenta_first = order == "PQP";
+    if (level.scheme != Scheme::schedule) level.monomials = names.numbers(*this, monomials, number, false);
   }
 };
 
@@ -49,26 +137,20 @@ std::vector<Kick> read_kicks(TableReader& table, Names& names, int level) {
   std::vector<Kick> kicks;
   for (TableReader& one : table.tables("kicks", "a kick")) {
     one.call(fmt::format("{}: kick {}", table.called(), kicks.size() + 1));
-    Kick kick;
-    kick.time = one.number("time");
-    kick.weight = one.number("weight");
-    kick.monomials = names.numbers(one, level, true);
-    one.done();
-    if (!(std::abs(kick.time) <= most_time))
-      one.fail(
-          fmt::format("time = {}; times are in units of a step, from 0 to 1, and a little beyond where steps go "
-                      "back",
-                      kick.time));
-    kicks.push_back(std::move(kick));
+    KickTable keys(names, level);
+    one.read_rest(keys);
+    kicks.push_back(std::move(keys.kick));
   }
   if (kicks.empty())
-    table.fail("a schedule without kicks; give kicks = [{time = ..., weight = ..., monomials = [...]}]");
+    table.refuse(Kind::missing, "kicks",
+                 "a schedule without kicks; give kicks = [{time = ..., weight = ..., monomials = [...]}]");
   std::vector<double> sums(names.names.size());
   for (const Kick& kick : kicks)
     for (const int n : kick.monomials) sums[n] += kick.weight;
   for (std::size_t n = 0; n < sums.size(); ++n)
     if (names.level[n] == level && std::abs(sums[n] - 1) > 1e-8)
-      table.fail(
+      table.refuse(
+          Kind::contradicts, "kicks",
           fmt::format("the weights of monomial '{}' add up to {}; they have to give 1", names.names[n], sums[n]));
   return kicks;
 }
@@ -76,62 +158,23 @@ std::vector<Kick> read_kicks(TableReader& table, Names& names, int level) {
 /// \param length of a trajectory.
 IntegratorLevel read_level(TableReader table, Names& names, int number, double length) {
   using Scheme = IntegratorLevel::Scheme;
-  IntegratorLevel level;
   const std::string kind = table.word("kind", schemes);
-  level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
-  if (table.has("longest_step")) {
-    level.longest = table.positive("longest_step");
-    if (level.longest * most_steps < length)
-      table.fail(fmt::format("longest_step = {}; use at least {}", level.longest, length / most_steps));
-  } else {
-    level.steps = static_cast<int>(table.integer("steps", 1, most_steps));
-  }
-  if (level.scheme == Scheme::schedule) {
-    level.kicks = read_kicks(table, names, number);
-  } else {
-    level.momenta_first = table.word("order", {"PQP", "QPQ"}, "PQP") == "PQP";
-    if (level.scheme == Scheme::force_gradient && !level.momenta_first)
-      table.fail(table.find("order")->line, "force-gradient is there in the order PQP alone; leave order out");
-    level.monomials = names.numbers(table, number, false);
-  }
-  if (level.scheme == Scheme::omelyan) {
-    level.lambda = table.number("lambda", level.lambda);
-    if (!(level.lambda > 0 && level.lambda < 0.5))
-      table.fail(table.find("lambda")->line, fmt::format("lambda = {}; use a number between 0 and 0.5", level.lambda));
-  }
-  table.done();
-  return level;
+  const auto scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
+  LevelTable keys(names, number, scheme, length);
+  if (scheme == Scheme::schedule) keys.level.kicks = read_kicks(table, names, number);
+  table.read_rest(keys);
+  return keys.level;
 }
 
 HmcSettings read_run(TableReader& file) {
   HmcSettings run;
-  auto lattice = file.table("lattice", "[lattice]"), trajectory = file.table("trajectory", "[trajectory]");
-  if (!lattice) file.fail("[lattice] is missing; give it extents = [X, Y, Z, T] and gauge");
-  if (!trajectory) file.fail("[trajectory] is missing; give it length, count and seed");
-  const std::vector<double> extents = lattice->numbers("extents");
-  for (const double n : extents)
-    if (extents.size() != directions || n != std::floor(n) || n < 2 || n > 1 << 20)
-      lattice->fail(lattice->find("extents")->line, "extents are four even numbers [X, Y, Z, T]");
-  if (extents.empty()) lattice->fail(lattice->find("extents")->line, "extents are four even numbers [X, Y, Z, T]");
-  std::copy(extents.begin(), extents.end(), run.extents.begin());
-  run.gauge = lattice->text("gauge");
-  if (lattice->has("colours")) run.colours = static_cast<int>(lattice->integer("colours", 2, most_colours));
-  lattice->done();
-  run.length = trajectory->number("length", 1);
-  if (!(run.length > 0 && run.length <= 1e4))
-    trajectory->fail(fmt::format("length = {}; use a positive number up to 10000", run.length));
-  run.count = trajectory->integer("count", 1, static_cast<long long>(GaussianNoise::most_trajectories) - 1, 1);
-  run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
-  run.metropolis = trajectory->flag("metropolis", true);
-  run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
-  if (trajectory->has("momenta_anisotropy")) {
-    run.anisotropy = trajectory->number("momenta_anisotropy");
-    if (!(run.anisotropy >= 1 / most_anisotropy && run.anisotropy <= most_anisotropy))
-      trajectory->fail(trajectory->find("momenta_anisotropy")->line,
-                       fmt::format("momenta_anisotropy = {}; use a number from {} to {}", run.anisotropy,
-                                   1 / most_anisotropy, most_anisotropy));
+  LatticeTable lattice(run);
+  TrajectoryTable trajectory(run);
+  for (const auto& [key, keys] : {std::pair<const char*, Description&>{"lattice", lattice}, {"trajectory", trajectory}}) {
+    auto table = file.table(key, fmt::format("[{}]", key));
+    if (!table) file.refuse(Kind::missing, key, fmt::format("[{}] is missing; docs/hmc-file.md lists its keys", key));
+    table->read_rest(keys);
   }
-  trajectory->done();
   return run;
 }
 

@@ -3,113 +3,141 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 namespace quarksmith::runs {
 namespace {
 
-constexpr double most_beta = 1e6;
 const std::array<std::string, 6> plane_names = {"xy", "xz", "yz", "xt", "yt", "zt"};
 constexpr int space_planes = 3;
 
-/// Of a key that files had not from the start: what they do not say is not noted, so that their runs can go on.
-double later_number(TableReader& table, const std::string& key, double fallback) {
-  return table.has(key) ? table.number(key) : fallback;
-}
+struct GaugeTable : Description {
+  explicit GaugeTable(std::string of) : action(std::move(of)) {}
+  std::string action, planes = "all";
+  double beta = 0, anisotropy = 1, u_s = 1, u_t = 1, omega = 0, adjoint = 0, square = 0, plaquette = 0, rectangle = 0,
+         chair = 0;
 
-/// Coefficients by orientation: xxy is two links long in x and one in y, xyy the other one of this plane.
-void read_rectangles(TableReader& table, double beta, GaugeLoops& loops) {
-  auto given = table.table("rectangle_coefficients", table.called() + ": rectangle_coefficients");
-  if (!given) return;
+  void list(Members& members) override {
+    constexpr double most_beta = 1e6;
+    auto add = members.of(*this);
+    const bool anisotropic = action == "anisotropic-symanzik";
+    add("beta", beta, "2 N/g^2").required().range(-most_beta, most_beta);
+    if (action == "wilson" || anisotropic) {
+      add("anisotropy", anisotropy, "xi0").above(0).required(anisotropic);
+      add("planes", planes, "those in space or in time alone, for steps of their own")
+          .among({"all", "space", "time"})
+          .recent();
+    }
+    if (anisotropic) {
+      add("u_s", u_s, "mean link in space").above(0);
+      add("u_t", u_t, "mean link in time").above(0);
+      add("omega", omega, "of pairs of plaquettes").recent();
+    }
+    if (action == "adjoint") {
+      add("beta_adjoint", adjoint, "of traces in the adjoint");
+      add("beta_square", square, "of (Re tr)^2");
+    }
+    if (action == "symanzik") {
+      add("plaquette", plaquette, "coefficient of plaquettes").required();
+      add("rectangle", rectangle, "of rectangles").required();
+      add("chair", chair, "of chairs");
+    }
+  }
+};
+
+/// Coefficients by orientation.
+struct CoefficientTable : Description {
+  std::vector<std::pair<std::string, double*>> all;
+  bool is_required = false;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    for (const auto& [name, to] : all) add(name, *to, "in units of beta").required(is_required);
+  }
+  /// Whether there is such a table, from which they are read.
+  bool read_of(TableReader& table, const char* key) {
+    auto given = table.table(key, fmt::format("{}: {}", table.called(), key));
+    if (given) given->read_rest(*this);
+    return given.has_value();
+  }
+};
+
+/// In units of beta.
+GaugeLoops read_loops(TableReader& table) {
+  GaugeLoops loops;
+  CoefficientTable planes, rectangles, pairs;  // pairs of plaquettes, one after the other in time
   for (std::size_t n = 0; n < plane_names.size(); ++n) {
     const std::string& plane = plane_names[n];
-    loops.rectangles[n] = {beta * given->number(plane[0] + plane, 0), beta * given->number(plane + plane[1], 0)};
+    planes.all.emplace_back(plane, &loops.planes[n]);
+    // xxy is two links long in x and one in y, xyy the other one of this plane.
+    rectangles.all.emplace_back(plane[0] + plane, &loops.rectangles[n][0]);
+    rectangles.all.emplace_back(plane + plane[1], &loops.rectangles[n][1]);
+    if (n < space_planes) pairs.all.emplace_back(plane, &loops.two_plaquettes[n]);
   }
-  given->done();
+  planes.is_required = true;
+  if (!planes.read_of(table, "plane_coefficients"))
+    table.refuse(Refusal::Kind::missing, "plane_coefficients",
+                 "plane_coefficients is required: {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
+  rectangles.read_of(table, "rectangle_coefficients");
+  pairs.read_of(table, "two_plaquette_coefficients");
+  return loops;
 }
 
-/// Of pairs of plaquettes, one after the other in time.
-void read_pairs(TableReader& table, double beta, GaugeLoops& loops) {
-  if (!table.has("two_plaquette_coefficients")) return;
-  auto given = table.table("two_plaquette_coefficients", table.called() + ": two_plaquette_coefficients");
-  for (int n = 0; n < space_planes; ++n) loops.two_plaquettes[n] = beta * given->number(plane_names[n], 0);
-  given->done();
-}
-
-GaugeLoops read_loops(TableReader& table, double beta) {
-  GaugeLoops loops;
-  auto planes = table.table("plane_coefficients", table.called() + ": plane_coefficients");
-  if (!planes)
-    table.fail("plane_coefficients is missing; give {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
-  int n = 0;
-  for (const std::string& plane : plane_names) loops.planes[n++] = beta * planes->number(plane);
-  planes->done();
-  read_rectangles(table, beta, loops);
-  read_pairs(table, beta, loops);
+GaugeLoops times(double beta, GaugeLoops loops) {
+  for (double& c : loops.planes) c *= beta;
+  for (auto& both : loops.rectangles)
+    for (double& c : both) c *= beta;
+  for (double& c : loops.two_plaquettes) c *= beta;
   return loops;
 }
 
 /// Rectangles that are long in time are left out: C. Morningstar and M. Peardon, Phys. Rev. D 60 (1999) 034509; with
 /// omega, hep-lat/9911003.
-GaugeLoops anisotropic_symanzik(TableReader& table, double beta) {
-  const double xi0 = table.positive("anisotropy"), s = table.positive("u_s", 1), t = table.positive("u_t", 1);
-  const double omega = later_number(table, "omega", 0), s2 = s * s, s4 = s2 * s2, t2 = t * t;
+GaugeLoops anisotropic_symanzik(const GaugeTable& t) {
+  const double beta = t.beta, xi0 = t.anisotropy, s2 = t.u_s * t.u_s, s4 = s2 * s2, t2 = t.u_t * t.u_t;
   GaugeLoops loops;
   for (int plane = 0; plane < 6; ++plane) {
     const bool space = plane < space_planes;
-    loops.planes[plane] = space ? 5 * (1 + omega) * beta / (3 * xi0 * s4) : 4 * beta * xi0 / (3 * s2 * t2);
+    loops.planes[plane] = space ? 5 * (1 + t.omega) * beta / (3 * xi0 * s4) : 4 * beta * xi0 / (3 * s2 * t2);
     const double rectangle = space ? -beta / (12 * xi0 * s4 * s2) : -beta * xi0 / (12 * s4 * t2);
     loops.rectangles[plane] = {rectangle, space ? rectangle : 0};
   }
-  loops.two_plaquettes.fill(-5 * omega * beta / (3 * xi0 * s4 * s4));
+  loops.two_plaquettes.fill(-5 * t.omega * beta / (3 * xi0 * s4 * s4));
   return loops;
 }
 
-GaugeLoops anisotropic_wilson(TableReader& table, double beta) {
-  const double xi0 = table.positive("anisotropy", 1);
+GaugeLoops anisotropic_wilson(const GaugeTable& t) {
   GaugeLoops loops;
-  for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = plane < space_planes ? beta / xi0 : beta * xi0;
+  for (int plane = 0; plane < 6; ++plane)
+    loops.planes[plane] = plane < space_planes ? t.beta / t.anisotropy : t.beta * t.anisotropy;
   return loops;
 }
 
-/// The part of an action in space or in time: steps of their own for each.
-void read_part(TableReader& table, GaugeLoops& loops) {
-  if (!table.has("planes")) return;
-  const std::string part = table.word("planes", {"all", "space", "time"});
+/// The part of an action in space or in time.
+GaugeLoops part_of(GaugeLoops loops, const std::string& part) {
   for (int plane = 0; plane < 6; ++plane) {
     if (part == "all" || (plane < space_planes) == (part == "space")) continue;
     loops.planes[plane] = 0;
     loops.rectangles[plane] = {};
     if (plane < space_planes) loops.two_plaquettes[plane] = 0;
   }
+  return loops;
 }
 
 /// The trace of plaquettes in the adjoint, |tr|^2 - 1, and (Re tr)^2 = (|tr|^2 + Re tr^2) / 2.
-GaugeLoops fundamental_adjoint(TableReader& table, double beta) {
-  const double adjoint = table.number("beta_adjoint", 0), square = table.number("beta_square", 0);
+GaugeLoops fundamental_adjoint(const GaugeTable& t) {
   GaugeLoops loops;
-  loops.planes.fill(beta);
-  loops.squares = {adjoint + square / 4, square / 4};
+  loops.planes.fill(t.beta);
+  loops.squares = {t.adjoint + t.square / 4, t.square / 4};
   loops.constant = true;
   return loops;
 }
 
-/// c_0 + 8 c_1 = 1
-GaugeLoops with_rectangles(double beta, double c1) {
+GaugeLoops with_rectangles(double plaquette, double rectangle, double chair) {
   GaugeLoops loops;
-  loops.planes.fill(beta * (1 - 8 * c1));
-  loops.all_rectangles(beta * c1);
+  loops.planes.fill(plaquette);
+  loops.all_rectangles(rectangle);
+  loops.chair = chair;
   loops.constant = true;
-  return loops;
-}
-
-GaugeLoops symanzik(TableReader& table, double beta) {
-  GaugeLoops loops;
-  loops.planes.fill(beta * table.number("plaquette"));
-  loops.all_rectangles(beta * table.number("rectangle"));
-  loops.chair = beta * table.number("chair", 0);
-  loops.constant = true;
-  table.find("u0");  // the coefficients hold it already
   return loops;
 }
 
@@ -118,16 +146,19 @@ GaugeLoops symanzik(TableReader& table, double beta) {
 GaugeLoops read_gauge_action(TableReader& table) {
   const std::string action =
       table.word("action", {"wilson", "loops", "symanzik", "anisotropic-symanzik", "adjoint", "iwasaki", "dbw2"});
-  const double beta = table.number("beta");
-  if (!(std::abs(beta) <= most_beta)) table.fail(fmt::format("beta = {}; use a number up to {}", beta, most_beta));
-  if (action == "loops") return read_loops(table, beta);
-  if (action == "adjoint") return fundamental_adjoint(table, beta);
-  if (action == "symanzik") return symanzik(table, beta);
-  // Y. Iwasaki, arXiv:1111.7054; T. Takaishi, Phys. Rev. D 54 (1996) 1050.
-  if (action == "iwasaki" || action == "dbw2") return with_rectangles(beta, action == "iwasaki" ? -0.331 : -1.4088);
-  GaugeLoops loops = action == "wilson" ? anisotropic_wilson(table, beta) : anisotropic_symanzik(table, beta);
-  read_part(table, loops);
-  return loops;
+  GaugeLoops loops;
+  if (action == "loops") loops = read_loops(table);
+  if (action == "symanzik") table.find("u0");  // the coefficients hold it already
+  GaugeTable t(action);
+  table.read_rest(t);
+  if (action == "loops") return times(t.beta, loops);
+  if (action == "adjoint") return fundamental_adjoint(t);
+  if (action == "symanzik") return with_rectangles(t.beta * t.plaquette, t.beta * t.rectangle, t.beta * t.chair);
+  if (action == "wilson") return part_of(anisotropic_wilson(t), t.planes);
+  if (action == "anisotropic-symanzik") return part_of(anisotropic_symanzik(t), t.planes);
+  // c_0 + 8 c_1 = 1: Y. Iwasaki, arXiv:1111.7054; T. Takaishi, Phys. Rev. D 54 (1996) 1050.
+  const double c1 = action == "iwasaki" ? -0.331 : -1.4088;
+  return with_rectangles(t.beta * (1 - 8 * c1), t.beta * c1, 0);
 }
 
 }  // namespace quarksmith::runs

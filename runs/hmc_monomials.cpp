@@ -1,13 +1,12 @@
 #include "runs/hmc_monomials.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "runs/action_keys.hpp"
+#include "runs/action.hpp"
 #include "runs/hmc_gauge.hpp"
 #include "runs/multigrid_file.hpp"
 #include "runtime/error.hpp"
@@ -17,294 +16,355 @@
 namespace quarksmith::runs {
 namespace {
 
-constexpr int most_guesses = 30;  ///< solutions that are kept
+using Kind = Refusal::Kind;
+
 /// Of actions, which decide what is sampled, and of forces, which decide what is accepted.
 constexpr double most_error = 1e-4, most_force_error = 1e-2;
+constexpr int most_smearing_steps = 1000;
 
-/// Keys of all monomials and of their kinds; the others are parameters of an action.
-const KeyRules monomial_keys = {
-    "monomial",
-    {"name",      "kind",       "action", "even_odd", "stout",    "denominator",    "log_det",   "flavours",
-     "tol_force", "tol_action", "sites",  "fields",   "rational", "solver",         "precision", "chronological",
-     "twist",     "boundary",   "ls",     "field",    "smearing", "representation", "mg",        "mg_keep",
-     "search",    "keep"}};
+struct StoutTable : Description {
+  double rho = 0;
+  int steps = 0;
+  std::string where = "xyzt";
 
-/// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
-void read_twist(TableReader& table, FermionParameters& p) {
-  if (!table.has("twist")) return;
-  p.twist = table.number("twist");
-  const int line = table.find("twist")->line;
-  if (p.action.spins() != 4 || p.action.slices() != 1)
-    table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action.name()));
-  if (p.reduction == Reduction::symmetric && p.action.info().twist)
-    table.fail(line, fmt::format("twist with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
-                                 p.action.name()));
-}
-
-StatedSmearing read_stout(TableReader table) {
-  StatedSmearing s;
-  const double rho = table.number("rho");
-  s.steps = static_cast<int>(table.integer("steps", 0, 1000));
-  s.name = table.word("directions", {"xyzt", "xyz"}, "xyzt") == "xyz" ? "stout_space" : "stout";
-  s.parameters = {{"rho", rho}};
-  if (!(std::abs(rho) <= 1)) table.fail(fmt::format("rho = {}; use a number between -1 and 1", rho));
-  table.done();
-  return rho == 0 ? StatedSmearing{} : s;
-}
-
-/// Any smearing of the table by its name, with its parameters.
-StatedSmearing read_smearing(TableReader table) {
-  StatedSmearing s;
-  s.name = stated_name(table.text("name"));
-  s.steps = static_cast<int>(table.integer("steps", 0, 1000));
-  try {
-    for (const ActionParameter& p : find_smearing(s.name).parameters)
-      if (p.required || table.has(std::string(p.name))) s.parameters.emplace(p.name, table.number(std::string(p.name)));
-    program_of(s);
-  } catch (const UsageError& e) {
-    table.fail(e.what());
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("rho", rho, "weight of staples").required().range(-1, 1);
+    add("steps", steps, "how often").required().range(0, most_smearing_steps);
+    add("directions", where, "of links and staples").among({"xyzt", "xyz"});
   }
-  table.done();
-  return s;
-}
-
-RationalFunction read_rational(TableReader table) {
-  RationalFunction r;
-  r.constant = table.number("constant");
-  r.residues = table.numbers("residues");
-  r.poles = table.numbers("poles");
-  if (r.residues.size() != r.poles.size())
-    table.fail(fmt::format("{} residues and {} poles; give as many of both", r.residues.size(), r.poles.size()));
-  for (const double pole : r.poles)
-    if (pole < 0)
-      table.fail(fmt::format("pole {} is negative: A + pole has to be positive; use poles of 0 or more", pole));
-  table.done();
-  return r;
-}
-
-/// A positive number that is small: a tolerance, or the error of an approximation.
-double small(TableReader& table, const std::string& key, double fallback, double most) {
-  const double t = table.number(key, fallback);
-  if (!(t > 0 && t <= most))
-    table.fail(table.find(key)->line, fmt::format("{} = {}; use a positive number up to {}", key, t, most));
-  return t;
-}
-
-/// A key that names something. \param read throws if there is nothing of that name.
-template <class Read>
-void read_name(TableReader& table, const std::string& key, const Read& read) {
-  if (!table.has(key)) return table.note(key, "");
-  const std::string name = table.text(key);
-  try {
-    read(name);
-  } catch (const UsageError& e) {
-    table.fail(table.find(key)->line, e.what());
+  StatedSmearing smearing() const {
+    if (rho == 0) return {};
+    return {.name = where == "xyz" ? "stout_space" : "stout", .parameters = {{"rho", rho}}, .steps = steps};
   }
-}
-
-/// \throws UsageError multigrid does not serve the operator, or the lattice.
-void check_multigrid_of(const FermionParameters& f, const RunPlace& place) {
-  if (f.action.spins() != 4 || !f.action.info().chain.empty())
-    throw UsageError(
-        fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
-                    "use auto or cg",
-                    f.action.name()));
-  if (f.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
-  multigrid_for(place.lattice, f.action.slices());
-}
-
-/// Keys of multigrid.
-void read_cycles(TableReader& table, FermionSolver& s, const FermionParameters& fermion, const RunPlace& place) {
-  const bool cycles = s.method->cycle_fields > 0;
-  if (table.has("mg") && !cycles)
-    table.fail(table.find("mg")->line, "mg belongs to solver \"multigrid\"; leave it out");
-  if (table.has("mg_keep") && !cycles)
-    table.fail(table.find("mg_keep")->line, "mg_keep belongs to solver \"multigrid\"; leave it out");
-  if (table.has("mg_keep")) s.keeps_vectors = table.flag("mg_keep", false);  // files from before know neither
-  if (!table.has("mg")) return;
-  const std::string file = table.text("mg");
-  try {
-    s.multigrid = read_multigrid((place.folder / file).string(), place.lattice, fermion.action.slices());
-  } catch (const UsageError& e) {
-    table.fail(table.find("mg")->line, e.what());
-  }
-}
-
-/// Keys of eigcg.
-void read_search(TableReader& table, FermionSolver& s) {
-  for (const char* key : {"search", "keep"}) {
-    if (!table.has(key)) continue;
-    if (s.method != Method::eigcg)
-      table.fail(table.find(key)->line, fmt::format("{} belongs to solver \"eigcg\"; leave it out", key));
-    (key == std::string("search") ? s.parameters.search : s.parameters.keep) =
-        static_cast<int>(table.integer(key, 1, 1000));
-  }
-  try {
-    check(s.method, s.parameters);
-  } catch (const UsageError& e) {
-    table.fail(e.what());
-  }
-}
-
-/// How its systems are solved: names as of the options of `propagator`.
-FermionSolver read_solver(TableReader& table, const std::string& kind, const FermionParameters& fermion,
-                          const RunPlace& place) {
-  FermionSolver s;
-  if (kind == "rational") s.method = Method::cg;
-  read_name(table, "solver", [&](const std::string& name) {
-    s.method = method_of(name);
-    if (kind == "rational")
-      throw UsageError(fmt::format(
-          "solver '{}': kind rational is solved for all of its poles by conjugate gradients; leave it out", name));
-    const bool cycles = s.method->cycle_fields > 0;
-    const auto all = {Method::automatic, Method::cg, Method::bicgstab, Method::eigcg};
-    if (!cycles && std::find(all.begin(), all.end(), s.method) == all.end())
-      throw UsageError(
-          fmt::format("solver '{}': forces are solved for by auto, cg, bicgstab, eigcg or multigrid; use "
-                      "one of these",
-                      name));
-    if (cycles) check_multigrid_of(fermion, place);
-  });
-  read_search(table, s);
-  read_cycles(table, s, fermion, place);
-  read_name(table, "precision", [&](const std::string& name) {
-    if (name == automatic_precision) return;
-    if (precisions_of(name, 2).outer->name != "double")
-      throw UsageError(
-          fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
-    if (precisions_of(name, 2).inner->bits < s.method->least_bits)
-      throw UsageError(
-          fmt::format("precision '{}': {} iterates in single or double; use double-single", name, name_of(s.method)));
-    s.precision = name;
-  });
-  return s;
-}
-
-/// All that the keys of a monomial with an action say of it.
-struct FermionKeys {
-  std::string kind, action;
-  FermionTerm term;
-  ActionKeys keys;
 };
 
-FermionKeys read_fermion(TableReader& table, const std::string& kind, RunPlace& place) {
-  ActionKeys keys;
-  const std::string name = table.text("action");
-  read_keys(table, monomial_keys, nullptr, keys);
-  FermionKeys f{
-      kind,
-      name,
-      {FermionParameters{read_action(table, monomial_keys, name, keys, place.lattice, place.folder, place.session)}},
-      keys};
-  const Action& action = f.term.fermion.action;
-  const bool even_odd = action.has_even_odd(), squared = action.is_squared();
-  const std::string form = table.word("even_odd", {"symmetric", "asymmetric", "none"}, even_odd ? "symmetric" : "none");
-  if (form != "none" && !even_odd && !squared)
-    table.fail(table.find("even_odd")->line, fmt::format("action {} has no even-odd form; use none", f.action));
-  if (squared && (kind != "rational" || table.has("even_odd")))
-    table.fail(kind != "rational"
-                   ? fmt::format("kind {} with action {}: staggered quarks are of kind rational, with A = "
-                                 "4 m^2 - D_eo D_oe on even sites",
-                                 kind, f.action)
-                   : fmt::format("even_odd belongs to Dirac quarks, not to {}; leave it out", f.action));
-  f.term.fermion.reduction = squared ? Reduction::asymmetric : reduction_of(form);
-  if (auto stout = table.table("stout", table.called() + ": stout")) f.term.fermion.smearing = read_stout(*stout);
-  if (auto smearing = table.table("smearing", table.called() + ": smearing")) {
-    if (table.has("stout")) smearing->fail("stout is there too; give one of them");
-    f.term.fermion.smearing = read_smearing(*smearing);
+/// Any smearing of links by its name, with its parameters.
+struct SmearingTable : Description {
+  explicit SmearingTable(const std::string& name) : found{.name = stated_name(name), .parameters = {}} {}
+  StatedSmearing found;
+  std::map<std::string, double> numbers;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("steps", found.steps, "how often").required().range(0, most_smearing_steps);
+    for (const ActionParameter& p : find_smearing(found.name).parameters) {
+      const std::string name(p.name);
+      add(name, numbers[name], std::string(p.help)).required(p.required).recent();
+    }
   }
-  if (table.has("representation"))
-    read_name(table, "representation", [&](const std::string& of) {
-      f.term.fermion.smearing.representation = representation_of(of);
-      if (const int colours = dimension(representation_of(of), place.colours); colours > most_colours)
-        throw UsageError(fmt::format("representation '{}' of SU({}) has {} colours; fields have {} at most", of,
-                                     place.colours, colours, most_colours));
+  StatedSmearing smearing() {
+    for (const auto& [name, number] : numbers)
+      if (given(name)) found.parameters.emplace(name, number);
+    program_of(found);
+    return found;
+  }
+};
+
+struct FunctionTable : Description {
+  RationalFunction r;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("constant", r.constant, "what is left of it at infinity").required();
+    add("residues", r.residues, "of its poles").required();
+    add("poles", r.poles, "numbers that are added to A").required().range(0, std::numeric_limits<double>::infinity());
+  }
+  void check() override {
+    if (given("residues") && given("poles") && r.residues.size() != r.poles.size())
+      refuse(Kind::contradicts, "residues",
+             fmt::format("are {} for {} poles; give as many of both", r.residues.size(), r.poles.size()));
+  }
+};
+
+/// Best functions on a range, by their errors or by their numbers of poles.
+struct FitTable : Description {
+  explicit FitTable(bool poles_are_given) : by_poles(poles_are_given) {}
+  bool by_poles;
+  std::vector<double> range;
+  int poles = 0, force_poles = 0;
+  double error = 1e-10, force_error = 1e-7;
+
+  void list(Members& members) override {
+    auto add = members.of(*this);
+    add("range", range, "[lower, upper] of the eigenvalues of M^+ M").required().count(2, 2);
+    if (by_poles) {
+      add("poles", poles, "of action and heat bath").required().range(1, most_poles);
+      add("force_poles", force_poles, "of the force").required().range(1, most_poles);
+    } else {
+      add("error", error, "of action and heat bath, relative").up_to(most_error);
+      add("force_error", force_error, "of the force, relative").up_to(most_force_error);
+    }
+  }
+};
+
+/// Keys of quarks: those of the operator, parameters of its action among them, and those of solves.
+struct QuarkTable : Description {
+  QuarkTable(std::string of, int of_links) : kind(std::move(of)), colours(of_links) {}
+  std::string kind;
+  int colours;
+  ActionDescription action;
+  std::string even_odd, representation, solver, precision, sites = "all";
+  std::filesystem::path mg;
+  double twist = 0, determinants = 0, tol_force = 1e-10, tol_action = 1e-12;
+  int fields = 1, flavours = 1, chronological = 0;
+  bool log_det = true;
+  FermionSolver solve;
+
+  void list(Members& members) override;
+  void check() override;
+  bool is_rational() const { return kind == "rational"; }
+
+ private:
+  void list_solves(Members::Adder add);
+  Method method_for(const std::string& name) const;
+  void require_representation(const std::string& name) const;
+};
+
+void QuarkTable::list(Members& members) {
+  action.list_keys(members);
+  auto add = members.of(*this);
+  add("even_odd", even_odd, "form of its operator").among({"symmetric", "asymmetric", "none"}).recent();
+  add("representation", representation, "of its links").recent().parsed([this](const std::string& name) {
+    require_representation(name);
+  });
+  if (kind == "log-det") {
+    add("flavours", determinants, "of determinants").required();
+    add("sites", sites, "of the site terms").among({"even", "odd", "all"});
+    return;
+  }
+  add("twist", twist, "M + i twist gamma_5").recent();
+  add("log_det", log_det, "with determinants of the site terms that even-odd forms leave out");
+  add("tol_force", tol_force, "residual of solves for forces").up_to(most_force_error);
+  add("tol_action", tol_action, "residual of those for actions").up_to(most_error);
+  list_solves(add);
+  if (!is_rational()) return;
+  add("fields", fields, "pseudofermions").range(1, 64);
+  add("flavours", flavours, "or bosons, with -").range(-64, 64).parsed([](const std::string& n) {
+    if (n == "0") throw UsageError("flavours = 0; use a number of flavours, or of bosons with -");
+  });
+}
+
+void QuarkTable::list_solves(Members::Adder add) {
+  constexpr int most_guesses = 30;
+  const auto only_by = [this](Member& m, const std::string& name) {
+    m.recent().only("solver " + name, [this, name] {
+      return name_of(solve.method) == name ? "" : fmt::format("belongs to {}; leave it out", called("solver", name));
     });
-  place.reach = std::max(place.reach, action.reach());
-  if (kind == "log-det") return f;
-  read_twist(table, f.term.fermion);
-  f.term.log_det = table.flag("log_det", true);
-  f.term.tol_force = small(table, "tol_force", f.term.tol_force, most_force_error);
-  f.term.tol_action = small(table, "tol_action", f.term.tol_action, most_error);
-  f.term.solver = read_solver(table, kind, f.term.fermion, place);
-  f.term.solver.look = place.look;
-  if (kind == "rational" && table.has("chronological"))
-    table.fail(table.find("chronological")->line,
-               "chronological: a first guess serves one system, not those of all poles of kind rational; leave it out");
-  f.term.chronological = static_cast<int>(table.integer("chronological", 0, most_guesses, 0));
+  };
+  add("solver", solver, "of its systems").parsed([this](const std::string& name) { solve.method = method_for(name); });
+  add("precision", precision, "of residuals and of iterations").parsed([](const std::string& name) {
+    if (name != automatic_precision && precisions_of(name, 2).outer->name != "double")
+      throw UsageError(fmt::format(
+          "precision '{}': residuals are those in double; use double, double-single or double-half", name));
+  });
+  add("chronological", chronological, "solutions from which forces take their first guess")
+      .range(0, most_guesses)
+      .only("kinds two-flavour, two-flavour-ratio", [this] {
+        return is_rational() ? "belongs to one system, not to those of all poles of kind rational; leave it out" : "";
+      });
+  only_by(add("search", solve.parameters.search, "vectors of the search space").range(1, 1000), "eigcg");
+  only_by(add("keep", solve.parameters.keep, "of them, for later solves").range(1, 1000), "eigcg");
+  only_by(add("mg", mg, "parameters of multigrid").path(), "multigrid");
+  only_by(add("mg_keep", solve.keeps_vectors, "near-null vectors, from one trajectory to the next"), "multigrid");
+}
+
+Method QuarkTable::method_for(const std::string& name) const {
+  const Method method = method_of(name);
+  if (is_rational())
+    throw UsageError(fmt::format(
+        "solver '{}': kind rational is solved for all of its poles by conjugate gradients; leave it out", name));
+  const auto all = {Method::automatic, Method::cg, Method::bicgstab, Method::eigcg};
+  if (method->cycle_fields == 0 && std::find(all.begin(), all.end(), method) == all.end())
+    throw UsageError(fmt::format(
+        "solver '{}': forces are solved for by auto, cg, bicgstab, eigcg or multigrid; use one of these", name));
+  return method;
+}
+
+void QuarkTable::require_representation(const std::string& name) const {
+  if (const int n = dimension(representation_of(name), colours); n > most_colours)
+    throw UsageError(fmt::format("representation '{}' of SU({}) has {} colours; fields have {} at most", name, colours,
+                                 n, most_colours));
+}
+
+void QuarkTable::check() {
+  if (is_rational()) solve.method = Method::cg;
+  quarksmith::check(solve.method, solve.parameters);
+  if (precision.empty() || precision == automatic_precision) return;
+  if (precisions_of(precision, 2).inner->bits < solve.method->least_bits)
+    refuse(Kind::contradicts, "precision",
+           fmt::format("'{}': {} iterates in single or double; use double-single", precision, name_of(solve.method)));
+  solve.precision = precision;
+}
+
+/// A twisted mass on the sites of M alone.
+void require_twistable(const Description& keys, const FermionParameters& p) {
+  if (!keys.given("twist")) return;
+  if (p.action.spins() != 4 || p.action.slices() != 1)
+    keys.refuse(Kind::applies, "twist",
+                fmt::format("belongs to one Dirac quark in four dimensions, not to {}", p.action.name()));
+  if (p.reduction == Reduction::symmetric && p.action.info().twist)
+    keys.refuse(Kind::contradicts, "twist",
+                fmt::format("with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
+                            p.action.name()));
+}
+
+/// The even-odd form, by default the one of its action. \throws Refusal they do not suit each other.
+Reduction reduction_for(TableReader& table, const QuarkTable& q, const Action& action) {
+  const bool even_odd = action.has_even_odd(), squared = action.is_squared();
+  const std::string form = q.given("even_odd") ? q.even_odd : even_odd ? "symmetric" : "none";
+  table.note("even_odd", form);
+  if (squared && !q.is_rational())
+    table.refuse(Kind::contradicts, "kind",
+                 fmt::format("kind {} with action {}: staggered quarks are of kind rational, with A = 4 m^2 - D_eo "
+                             "D_oe on even sites",
+                             q.kind, q.action.action));
+  if (squared && q.given("even_odd"))
+    q.refuse(Kind::applies, "even_odd",
+             fmt::format("belongs to Dirac quarks, not to {}; leave it out", q.action.action));
+  if (form != "none" && !even_odd && !squared)
+    q.refuse(Kind::contradicts, "even_odd", fmt::format(": action {} has no even-odd form; use none", q.action.action));
+  return squared ? Reduction::asymmetric : reduction_of(form);
+}
+
+/// What is wrong with a key is said by \param work.
+template <class Work>
+void at_key(const TableReader& table, const char* key, const Work& work) {
+  try {
+    work();
+  } catch (const UsageError& e) {
+    table.refuse(Kind::contradicts, key, e.what());
+  }
+}
+
+void prepare_multigrid(const TableReader& table, QuarkTable& q, const FermionParameters& f, const RunPlace& place) {
+  if (q.solve.method->cycle_fields == 0) return;
+  at_key(table, "solver", [&] {
+    if (f.action.spins() != 4 || !f.action.info().chain.empty())
+      throw UsageError(fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
+                                   "use auto or cg",
+                                   f.action.name()));
+    if (q.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
+    multigrid_for(place.lattice, f.action.slices());
+  });
+  if (q.given("mg"))
+    at_key(table, "mg",
+           [&] { q.solve.multigrid = read_multigrid(q.mg.string(), place.lattice, f.action.slices()); });
+}
+
+/// \param q gets the keys of the table.
+FermionTerm read_quark(TableReader& table, QuarkTable& q, RunPlace& place) {
+  StatedSmearing smearing;
+  if (auto stout = table.table("stout", table.called() + ": stout")) {
+    StoutTable keys;
+    stout->read_rest(keys);
+    smearing = keys.smearing();
+  }
+  if (auto other = table.table("smearing", table.called() + ": smearing")) {
+    if (table.has("stout")) other->fail("stout is there too; give one of them");
+    other->locate([&] {
+      SmearingTable keys(other->text("name"));
+      other->read_rest(keys);
+      smearing = keys.smearing();
+    });
+  }
+  q.action.state(table, place.folder);
+  table.read_rest(q, place.folder);
+  FermionTerm term{{q.action.make(place.lattice, place.folder, place.session)}};
+  note_action(table, term.fermion.action, place.session);
+  FermionParameters& f = term.fermion;
+  f.reduction = reduction_for(table, q, f.action);
+  f.smearing = smearing;
+  f.twist = q.twist;
+  if (!q.representation.empty()) f.smearing.representation = representation_of(q.representation);
+  require_twistable(q, f);
+  prepare_multigrid(table, q, f, place);
+  place.reach = std::max(place.reach, f.action.reach());
+  q.solve.look = place.look;
+  term.log_det = q.log_det, term.tol_force = q.tol_force, term.tol_action = q.tol_action;
+  term.solver = q.solve, term.chronological = q.chronological;
+  return term;
+}
+
+/// The keys in which the operator of a denominator differs.
+struct DenominatorTable : Description {
+  ActionDescription action;
+  double twist = 0;
+  void list(Members& members) override {
+    action.list_keys(members);
+    members.leave_out({"action"});
+    members.of(*this)("twist", twist, "of its own").recent();
+  }
+};
+
+FermionParameters read_denominator(TableReader& table, const QuarkTable& q, FermionParameters f,
+                                   const RunPlace& place) {
+  DenominatorTable keys;
+  keys.action.begin_with(q.action, table.contents());
+  table.read_rest(keys, place.folder);
+  table.locate([&] {
+    f.action = keys.action.make(place.lattice, place.folder, place.session);
+    if (keys.given("twist")) f.twist = keys.twist;
+    require_twistable(keys, f);
+  });
   return f;
 }
 
 /// Powers of A = M^+ M with which `fields` pseudofermions give |det M|^flavours, or with staggered quarks, four of
 /// which are one M, det A^(flavours/4). Of a given number of poles the heat bath has the inverse of the action, as
 /// Chroma has it.
-RationalFunctions fitted(TableReader& functions, bool staggered, int flavours, int fields,
-                         std::vector<std::string>& remarks) {
-  const std::vector<double> range = functions.numbers("range");
-  if (range.size() != 2) functions.fail(functions.find("range")->line, "range is not [lower, upper] of M^+ M");
-  const int part = (staggered ? 8 : 4) * fields;
-  const Interval interval{range[0], range[1]};
-  const Power power{-flavours, part}, of_force{-flavours, part / 2};
-  const auto poles = [&](const char* key, Power p, double most) {
-    const int n = static_cast<int>(functions.integer(key, 1, most_poles));
+RationalFunctions fitted(TableReader& table, bool staggered, const QuarkTable& q, std::vector<std::string>& remarks) {
+  FitTable keys(table.has("poles"));
+  table.read_rest(keys);
+  const int part = (staggered ? 8 : 4) * q.fields;
+  const Interval interval{keys.range[0], keys.range[1]};
+  const Power power{-q.flavours, part}, of_force{-q.flavours, part / 2};
+  const auto of_poles = [&](const char* key, int n, Power p, double most) {
     RationalFit fit = remez(p, n, interval);
     if (!(fit.error <= most))
-      functions.fail(functions.find(key)->line, fmt::format("{} = {} leave an error of {:.2g} on {} to {}; use more, "
-                                                            "for at most {}",
-                                                            key, n, fit.error, interval.lower, interval.upper, most));
+      table.refuse(Kind::range, key, fmt::format("{} = {} leave an error of {:.2g} on {} to {}; use more, for at most {}",
+                                                 key, n, fit.error, interval.lower, interval.upper, most));
     return fit;
   };
   const auto remark = [&](const char* what, const RationalFit& fit) {
-    remarks.push_back(fmt::format("{}: {} on {} to {}: {} poles, error {:.2g}", functions.called(), what,
-                                  interval.lower, interval.upper, fit.function.poles.size(), fit.error));
+    remarks.push_back(fmt::format("{}: {} on {} to {}: {} poles, error {:.2g}", table.called(), what, interval.lower,
+                                  interval.upper, fit.function.poles.size(), fit.error));
   };
-  try {
-    if (functions.has("poles")) {
-      const RationalFit action = poles("poles", power, most_error),
-                        force = poles("force_poles", of_force, most_force_error);
-      remark("action and heat bath", action);
-      remark("force", force);
-      return {action.inverse, action.function, force.function, interval, 2 * action.error};
-    }
-    const double error = small(functions, "error", 1e-10, most_error),
-                 force_error = small(functions, "force_error", 1e-7, most_force_error);
-    const bool is_whole = flavours > 0;  // of bosons the function grows, and the bound on its error is of no use
-    const RationalFit heatbath = fit_to_error({flavours, part}, error, interval),
-                      action = fit_to_error(is_whole ? of_force : power, error, interval),
-                      force = fit_to_error(of_force, force_error, interval);
-    remark("heat bath", heatbath);
-    remark("action", action);
+  if (keys.by_poles) {
+    const RationalFit action = of_poles("poles", keys.poles, power, most_error),
+                      force = of_poles("force_poles", keys.force_poles, of_force, most_force_error);
+    remark("action and heat bath", action);
     remark("force", force);
-    const double of_both = 2 * heatbath.error + (is_whole ? 1 : 2) * action.error;
-    return {heatbath.function, action.function, force.function, interval, of_both, is_whole};
-  } catch (const UsageError& e) {
-    functions.fail(e.what());
+    return {action.inverse, action.function, force.function, interval, 2 * action.error};
   }
+  const bool is_whole = q.flavours > 0;  // of bosons the function grows, and the bound on its error is of no use
+  const RationalFit heatbath = fit_to_error({q.flavours, part}, keys.error, interval),
+                    action = fit_to_error(is_whole ? of_force : power, keys.error, interval),
+                    force = fit_to_error(of_force, keys.force_error, interval);
+  remark("heat bath", heatbath);
+  remark("action", action);
+  remark("force", force);
+  const double of_both = 2 * heatbath.error + (is_whole ? 1 : 2) * action.error;
+  return {heatbath.function, action.function, force.function, interval, of_both, is_whole};
 }
 
-std::unique_ptr<Monomial> read_rational_monomial(TableReader& table, const std::string& name, const FermionKeys& f,
-                                                 std::vector<std::string>& remarks) {
-  auto functions = table.table("rational", fmt::format("monomial '{}': rational", name));
-  if (!functions)
-    table.fail(
-        "its rational functions are missing; give rational = {range = [lower, upper]}, or tables heatbath, action "
-        "and force with residues and poles");
-  const int fields = static_cast<int>(table.integer("fields", 1, 64, 1)),
-            flavours = static_cast<int>(table.integer("flavours", -64, 64, 1));
-  if (flavours == 0)
-    table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
+RationalFunctions read_functions(TableReader& table, bool staggered, const QuarkTable& q,
+                                 std::vector<std::string>& remarks) {
   RationalFunctions r;
-  if (functions->has("range")) {
-    r = fitted(*functions, f.term.fermion.action.is_squared(), flavours, fields, remarks);
-  } else {
-    for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
-      auto one = functions->table(key, fmt::format("monomial '{}': rational.{}", name, key));
-      if (!one) functions->fail(fmt::format("{} is missing; give constant, residues and poles", key));
-      *to = read_rational(*one);
-    }
+  if (table.has("range")) {
+    table.locate([&] { r = fitted(table, staggered, q, remarks); });
+    return r;
   }
-  functions->done();
-  return std::make_unique<RationalMonomial>(name, f.term, r, fields, flavours);
+  for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
+    auto one = table.table(key, fmt::format("{}.{}", table.called(), key));
+    if (!one)
+      table.refuse(Kind::missing, key, fmt::format("{} is missing; give constant, residues and poles", key));
+    FunctionTable keys;
+    one->read_rest(keys);
+    *to = keys.r;
+  }
+  table.done();
+  return r;
 }
 
 }  // namespace
@@ -312,41 +372,45 @@ std::unique_ptr<Monomial> read_rational_monomial(TableReader& table, const std::
 std::unique_ptr<Monomial> read_monomial(TableReader table, RunPlace& place) {
   const std::string name = table.text("name");
   if (name.empty() || name.find('/') != std::string::npos || name != printable(name))
-    table.fail(fmt::format("name '{}'; use letters, digits and the like without /", printable(name)));
+    table.refuse(Kind::word, "name", fmt::format("name '{}'; use letters, digits and the like without /", printable(name)));
   table.call(fmt::format("monomial '{}'", name));
   const std::string kind = table.word("kind", {"gauge", "two-flavour", "two-flavour-ratio", "rational", "log-det"});
+  if (kind == "gauge") return std::make_unique<GaugeMonomial>(name, read_gauge_action(table));
+  const auto within = [&](const char* key, const char* needs) {
+    auto found = table.table(key, fmt::format("{}: {}", table.called(), key));
+    if (!found) table.refuse(Kind::missing, key, needs);
+    return *found;
+  };
+  std::optional<TableReader> inner;
+  if (kind == "two-flavour-ratio")
+    inner = within("denominator", "denominator is missing; give {kappa = ...}: the keys in which its operator differs");
+  if (kind == "rational")
+    inner = within("rational",
+                   "its rational functions are missing; give rational = {range = [lower, upper]}, or tables heatbath, "
+                   "action and force with residues and poles");
+  QuarkTable q(kind, place.colours);
   std::unique_ptr<Monomial> made;
-  if (kind == "gauge") {
-    made = std::make_unique<GaugeMonomial>(name, read_gauge_action(table));
-    table.done();
-    return made;
-  }
-  FermionKeys f = read_fermion(table, kind, place);
-  if (kind == "two-flavour") {
-    made = std::make_unique<TwoFlavourMonomial>(name, f.term);
-  } else if (kind == "two-flavour-ratio") {
-    auto below = table.table("denominator", fmt::format("monomial '{}': denominator", name));
-    if (!below) table.fail("denominator is missing; give {kappa = ...}: the keys in which its operator differs");
-    read_keys(*below, monomial_keys, &f.term.fermion.action.info(), f.keys);
-    FermionParameters denominator = f.term.fermion;
-    denominator.action =
-        read_action(*below, monomial_keys, f.action, f.keys, place.lattice, place.folder, place.session);
-    read_twist(*below, denominator);
-    below->done();
-    made = std::make_unique<RatioMonomial>(name, f.term, denominator);
-  } else if (kind == "rational") {
-    made = read_rational_monomial(table, name, f, place.remarks);
-  } else {
-    if (f.term.fermion.action.info().blocks.empty())
-      table.fail(
-          fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
-    const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");
-    made = std::make_unique<LogDetMonomial>(name, f.term, table.number("flavours"),
-                                            sites == "even"  ? Subset::even
-                                            : sites == "odd" ? Subset::odd
-                                                             : Subset::full);
-  }
-  table.done();
+  table.locate([&] {
+    const FermionTerm term = read_quark(table, q, place);
+    const Action& action = term.fermion.action;
+    if (kind == "two-flavour") {
+      made = std::make_unique<TwoFlavourMonomial>(name, term);
+    } else if (kind == "two-flavour-ratio") {
+      made = std::make_unique<RatioMonomial>(name, term, read_denominator(*inner, q, term.fermion, place));
+    } else if (kind == "rational") {
+      const RationalFunctions r = read_functions(*inner, action.is_squared(), q, place.remarks);
+      made = std::make_unique<RationalMonomial>(name, term, r, q.fields, q.flavours);
+    } else {
+      if (action.info().blocks.empty())
+        table.refuse(
+            Kind::contradicts, "action",
+            fmt::format("the log det of action {} does not depend on the links; leave the monomial out", action.name()));
+      made = std::make_unique<LogDetMonomial>(name, term, q.determinants,
+                                              q.sites == "even"  ? Subset::even
+                                              : q.sites == "odd" ? Subset::odd
+                                                                 : Subset::full);
+    }
+  });
   return made;
 }
 

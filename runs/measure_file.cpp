@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 
-#include "runs/action_keys.hpp"
 #include "runs/measured_correlator.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
@@ -242,17 +242,15 @@ void read_source(TableReader table, MeasurePlan& plan, const Lattice& lattice, c
 
 void read_quark(TableReader table, MeasurePlan& plan, const Lattice& lattice, const std::filesystem::path& folder,
                 const Session& session) {
-  QuarkSolves any;
-  KeyRules rules{"quark", members_of(any).names()};
-  for (const char* own : {"name", "action", "boundary", "ls", "field"}) rules.own.emplace_back(own);
-  const std::string name = read_own_name(table, "quark", plan.names(plan.quarks)), action = table.text("action");
-  ActionKeys keys;
-  read_keys(table, rules, nullptr, keys);
-  MeasureQuark q{name, read_action(table, rules, action, keys, lattice, folder, session),
-                 std::make_shared<QuarkSolves>()};
-  q.solves->action.action = listed_name(q.action.info());
-  q.solves->deflation.member = fmt::format("quark '{}': deflation", name);
-  table.read_rest(*q.solves, folder);
+  const std::string name = read_own_name(table, "quark", plan.names(plan.quarks));
+  const auto solves = std::make_shared<QuarkSolves>();
+  solves->deflation.member = fmt::format("quark '{}': deflation", name);
+  solves->action.state(table, folder);
+  table.read_rest(*solves, folder);
+  std::optional<Action> action;
+  table.locate([&] { action = solves->action.make(lattice, folder, session); });
+  note_action(table, *action, session);
+  MeasureQuark q{name, *action, solves};
   if (q.deflated() && std::holds_alternative<std::string>(table.find("deflation")->value) && q.solves->counts())
     table.refuse(Kind::type, "deflation",
                  fmt::format("deflation \"{}\"; write a number of eigenvectors without quotes, or the prefix of files "
@@ -260,7 +258,7 @@ void read_quark(TableReader table, MeasurePlan& plan, const Lattice& lattice, co
                              q.solves->deflation.text));
   if (q.solves->solve.given("even_odd") && !q.action.has_even_odd() && q.solves->solve.even_odd != "none")
     table.refuse(Kind::contradicts, "even_odd",
-                 fmt::format("action {} has no even-odd form with these parameters; use none", action));
+                 fmt::format("action {} has no even-odd form with these parameters; use none", action->name()));
   plan.quarks.push_back(std::move(q));
 }
 
@@ -298,6 +296,7 @@ void require_used(const TableReader& file, const MeasurePlan& plan) {
 }  // namespace
 
 void QuarkSolves::list(Members& members) {
+  action.list_keys(members);
   solve.list(members);
   members.leave_out({"mg_load", "mg_refresh", "mg_save"});
   auto add = members.of(*this);

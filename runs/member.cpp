@@ -47,12 +47,16 @@ Member& Member::positional() {
   return *this;
 }
 Member& Member::range(double lower, double upper) {
-  lower_ = lower, upper_ = upper, bounds_allowed_ = true;
+  lower_ = lower, upper_ = upper, lower_allowed_ = upper_allowed_ = true;
   return *this;
 }
 Member& Member::above(double lower) { return within(lower, upper_); }
 Member& Member::within(double lower, double upper) {
-  lower_ = lower, upper_ = upper, bounds_allowed_ = false;
+  lower_ = lower, upper_ = upper, lower_allowed_ = upper_allowed_ = false;
+  return *this;
+}
+Member& Member::up_to(double upper, double above) {
+  within(above, upper).upper_allowed_ = true;
   return *this;
 }
 Member& Member::among(std::vector<std::string> words) {
@@ -119,11 +123,10 @@ std::string Member::type() const {
 
 std::string Member::range_text() const {
   const bool low = std::isfinite(lower_), high = std::isfinite(upper_);
-  if (low && high)
-    return bounds_allowed_ ? fmt::format("{:g} to {:g}", lower_, upper_)
-                           : fmt::format("above {:g}, below {:g}", lower_, upper_);
-  if (low) return fmt::format("{} {:g}", bounds_allowed_ ? "at least" : "above", lower_);
-  return "";
+  if (!low) return "";
+  if (!high) return fmt::format("{} {:g}", lower_allowed_ ? "at least" : "above", lower_);
+  if (lower_allowed_) return fmt::format("{:g} to {:g}", lower_, upper_);
+  return fmt::format("above {:g}, {} {:g}", lower_, upper_allowed_ ? "up to" : "below", upper_);
 }
 
 std::string Member::text() const {
@@ -142,6 +145,8 @@ std::string Member::text() const {
           return to->string();
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
           return fmt::format("{}", fmt::join(*to, ","));
+        } else if constexpr (std::is_same_v<T, std::vector<double>*>) {
+          return fmt::format("[{}]", fmt::join(*to, ", "));
         } else if constexpr (std::is_same_v<T, Integers>) {
           if (to.each == 0) return fmt::format("[{}]", fmt::join(*to.all, ", "));
           std::vector<std::string> lists;
@@ -168,6 +173,7 @@ void Member::refuse_type(const Value& value, const Wording& wording) const {
                            : is_whole                                ? "a whole number"
                            : type() == "FLOAT"                       ? "a number"
                            : std::holds_alternative<Texts*>(target_) ? "a table of texts"
+                           : std::holds_alternative<std::vector<double>*>(target_) ? "a list of numbers"
                            : list == nullptr                         ? "a text"
                            : list->each == 0                         ? "a list of whole numbers"
                                              : fmt::format("a list of {} whole numbers", list->each);
@@ -224,14 +230,16 @@ std::string Member::word(const Value& value, const Wording& wording) const {
 }
 
 void Member::require_range(double number, const Value& value, const Wording& wording) const {
-  const bool inside = bounds_allowed_ ? number >= lower_ && number <= upper_ : number > lower_ && number < upper_;
-  if (inside) return;
+  const bool above = lower_allowed_ ? number >= lower_ : number > lower_,
+             below = upper_allowed_ ? number <= upper_ : number < upper_;
+  if (above && below) return;
   const std::string said = fmt::format("{}: {}", wording.name(name_), word_of(value));
   const bool high = std::isfinite(upper_);
   refuse(Refusal::Kind::range, value, wording,
-         high && bounds_allowed_ ? fmt::format("{} is not in the range {} to {}", said, lower_, upper_)
-         : high                  ? fmt::format("{}; use a number between {} and {}", said, lower_, upper_)
-                : fmt::format("{} is too small; use a number {} {}", said, bounds_allowed_ ? "of at least" : "above",
+         high && lower_allowed_ ? fmt::format("{} is not in the range {} to {}", said, lower_, upper_)
+         : high                 ? fmt::format("{}; use a number {}", said,
+                                              upper_allowed_ ? range_text() : fmt::format("between {} and {}", lower_, upper_))
+                : fmt::format("{} is too small; use a number {} {}", said, lower_allowed_ ? "of at least" : "above",
                               lower_));
 }
 
@@ -310,8 +318,19 @@ void Member::set(const Value& value, const Wording& wording) {
           if (!owner_->given(name_)) to->clear();
           if (const auto* list = std::get_if<std::vector<Value>>(&value.value))
             for (const Value& one : *list) to->push_back(word(one, wording));
+          else if (const auto* table = std::get_if<Table>(&value.value))
+            for (const auto& [key, one] : table->entries) to->push_back(key + "=" + word(one, wording));
           else
             to->push_back(word(value, wording));
+          require_count(to->size(), value, wording);
+        } else if constexpr (std::is_same_v<T, std::vector<double>*>) {
+          const auto* list = std::get_if<std::vector<Value>>(&value.value);
+          if (list == nullptr) refuse_type(value, wording);
+          to->clear();
+          for (const Value& one : *list) {
+            to->push_back(real(one, wording));
+            require_range(to->back(), one, wording);
+          }
           require_count(to->size(), value, wording);
         } else if constexpr (std::is_same_v<T, Integers>) {
           *to.all = integers(to, value, wording);
@@ -322,7 +341,8 @@ void Member::set(const Value& value, const Wording& wording) {
           for (const auto& [key, one] : table->entries) (*to)[key] = word(one, wording);
           require_count(to->size(), value, wording);
         } else if constexpr (std::is_same_v<T, Text>) {
-          (*to.all)[name_] = to.is_list ? word(value, wording) : text_of_number(real(value, wording));
+          const bool as_is = to.is_list || wording.door == Door::toml;
+          (*to.all)[name_] = as_is ? word(value, wording) : text_of_number(real(value, wording));
           if (const auto* given = std::get_if<Word>(&value.value)) (*to.all)[name_] = given->text;
         } else {
           *to = word(value, wording);
@@ -333,7 +353,7 @@ void Member::set(const Value& value, const Wording& wording) {
     for (const Value& one : *list) require_word(one, wording);
   else if (const auto* table = std::get_if<Table>(&value.value))
     for (const auto& [key, one] : table->entries) require_word(one, wording);
-  else if (!std::holds_alternative<Integers>(target_))
+  else if (!std::holds_alternative<Integers>(target_) && !std::holds_alternative<std::vector<double>*>(target_))
     require_word(value, wording);
 }
 

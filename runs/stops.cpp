@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "runtime/clock.hpp"
 #include "runtime/communicator.hpp"
@@ -48,7 +49,7 @@ Interrupted::Interrupted(int signal, const Session& session)
     : Error(fmt::format("ended by {}; {}", name_of(signal), session.said_at_end())), status_(128 + signal) {}
 
 int Session::signal() const {
-  if (!in_memory && received != 0) return received;
+  if (received != 0) return received;
   return wants_end && wants_end() ? SIGINT : 0;
 }
 
@@ -79,16 +80,55 @@ void catch_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // files beyond the limit of `ulimit -f` are errors, as on a full disk
 }
 
+namespace {
+
+/// Signals that would end a program at once, which those of interruptions (SIGINT) do not.
+constexpr int ends_of_programs[] = {SIGTERM, SIGHUP};
+
+extern "C" void at_lent_signal(int signal) { received = signal; }
+
+bool ends_at_once(int signal) {
+  struct sigaction present {};
+  return sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_DFL;
+}
+
+}  // namespace
+
+void Stops::borrow_signals() {
+  struct sigaction action {};
+  action.sa_handler = at_lent_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (const int signal : ends_of_programs)
+    if (ends_at_once(signal) && sigaction(signal, &action, nullptr) == 0) borrowed_.push_back(signal);
+}
+
+void Stops::return_signals() {
+  for (const int signal : borrowed_) std::signal(signal, SIG_DFL);
+  if (borrowed_.empty() || received == 0) return;
+  const int come = std::exchange(received, 0);
+  try {
+    session_.warn(fmt::format("ended by {}; {}", name_of(come), session_.said_at_end()));
+  } catch (const std::exception&) {  // the program ends now, with or without a message
+  }
+  raise(come);
+}
+
 Stops::Stops(const std::string& limit, unsigned wait, Session& session) : session_(session) {
   if (!limit.empty()) limit_ = seconds_of(limit, session.wording.name("time_limit"));
   reserve_ = std::min(reserved_part * limit_, most_reserved);
-  if (!session.in_memory) allowed = static_cast<std::sig_atomic_t>(wait);  // signals of others are theirs
+  if (session.in_memory)
+    borrow_signals();
+  else
+    allowed = static_cast<std::sig_atomic_t>(wait);
   ++session_.looked_after;
 }
 
 Stops::~Stops() {
-  if (!session_.in_memory) allowed = usual_patience;
   --session_.looked_after;
+  if (session_.in_memory)
+    return_signals();
+  else
+    allowed = usual_patience;
 }
 
 bool Stops::due(double next) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runs/session.hpp"
 
@@ -30,7 +31,8 @@ constexpr unsigned solve_patience = 20;
 struct Stopped {};
 
 /// When a long run is to stop with its files in order: at a signal, or when its time is up. While this lives, signals
-/// do not end the run by themselves. Ranks decide together: they make the same calls.
+/// do not end the run by themselves; those that would end a program that calls do so afterwards. Ranks decide together:
+/// they make the same calls.
 class Stops {
  public:
   /// \param limit seconds from the start of the session, as `seconds_of` reads them; empty: none.
@@ -55,11 +57,15 @@ class Stops {
   void end() const;
 
  private:
+  void borrow_signals();
+  void return_signals();
+
   double limit_ = 0, reserve_ = 0;
   Session& session_;
   unsigned looks_ = 0;
   int signal_ = 0;
   bool due_ = false;
+  std::vector<int> borrowed_;  ///< of a program that calls, which has no handler for them
 };
 
 /// `SECONDS`, `MM:SS` or `HH:MM:SS`. \throws UsageError it is none of these, or not positive.

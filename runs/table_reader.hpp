@@ -65,7 +65,7 @@ class TableReader {
   /// \param folder from which paths start. \throws Refusal as `fill`, with file and line.
   void read(Members& members, const std::filesystem::path& folder);
   /// All keys that were not asked for before.
-  void read_rest(Description& description, const std::filesystem::path& folder);
+  void read_rest(Description& description, const std::filesystem::path& folder = {});
   /// \throws UsageError a key was not asked for: it is unknown here.
   void done() const;
 

@@ -9,15 +9,11 @@
 #include <cstdio>
 #include <map>
 
-#include "runs/command.hpp"
-#include "runs/print.hpp"
-#include "runs/configuration_writer.hpp"
 #include "runs/earlier.hpp"
 #include "runs/hmc_file.hpp"
 #include "runs/hmc_report.hpp"
-#include "runs/stops.hpp"
-#include "runs/session.hpp"
-#include "runtime/clock.hpp"
+#include "runs/print.hpp"
+#include "runs/resumable.hpp"
 #include "runtime/error.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
@@ -26,37 +22,30 @@
 namespace quarksmith::runs {
 namespace {
 
-struct HmcDescription : Description {
+struct HmcDescription : ResumableDescription {
   std::filesystem::path run, replay;
-  std::string out, resume, time_limit;
-  std::uint64_t save_every = 0, reversibility = 0;
+  std::uint64_t reversibility = 0;
   bool energies = false;
 
-  /// Whether it goes on from the last configuration of --out, if there is one.
-  bool goes_on(const Session& session) const {
-    return !out.empty() && (resume == "auto" || (resume.empty() && !session.overwrite));
-  }
-
   void list(Members& members) override {
+    constexpr double most = double(GaussianNoise::most_trajectories);
     auto add = members.of(*this);
     add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)")
         .required()
         .positional();
     add("replay", replay, "momenta and noise from an HDF5 file, instead of drawn ones");
     add("energies", energies, "kinetic energy and actions at the start of the first trajectory, and no more");
-    add("out", out, "write PREFIX_<trajectories>.ildg");
-    add("save_every", save_every, "also write a configuration every so many trajectories")
-        .range(1, double(GaussianNoise::most_trajectories))
-        .open();
-    add("resume", resume,
-        "continue from a file that hmc wrote, to the same bits, or auto: from the last one of --out, if there is "
-        "one (default without --overwrite)");
-    add("time_limit", time_limit,
-        "stop with configuration and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
+    list_files(add, "trajectories", most,
+               "continue from a file that hmc wrote, to the same bits, or auto: from the last one of --out, if there "
+               "is one (default without --overwrite)");
     add("reversibility", reversibility,
         "every so many trajectories also integrate one there and back, and tell how far from the start it ends")
-        .range(1, double(GaussianNoise::most_trajectories))
+        .range(1, most)
         .open();
+  }
+  void check() override {
+    ResumableDescription::check();
+    if (energies) refuse_given({"out", "time_limit"}, "belongs to trajectories, which --energies does not make");
   }
 };
 
@@ -94,13 +83,6 @@ std::string differences(const Keys& before, const Keys& now) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-/// The file from which a run goes on; empty: it begins.
-std::string file_to_resume(const HmcDescription& o, const Session& session) {
-  if (!o.goes_on(session)) return o.resume;
-  const auto last = last_configuration(o.out, session.ranks());
-  return last ? last->path.string() : "";
-}
-
 std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, const Session& session,
                               const HmcSettings& d) {
   const std::string text = read_state(file, record, "hmc", o.goes_on(session));
@@ -125,7 +107,7 @@ std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, 
 HmcStart begin(const HmcDescription& o, Session& session, const HmcSettings& d) {
   session.colours = d.colours;
   const std::string lattice = fmt::format("{},{},{},{}", d.extents[0], d.extents[1], d.extents[2], d.extents[3]);
-  if (const std::string file = file_to_resume(o, session); !file.empty()) {
+  if (const std::string file = o.file_to_resume(session); !file.empty()) {
     const std::uint64_t done = trajectories_of(file, o, session, d);
     NamedGauge found = open_gauge(file, lattice, session);
     if (o.goes_on(session)) session.info(fmt::format("goes on from {}", file));
@@ -154,75 +136,36 @@ std::unique_ptr<Noise> noise_of(const HmcDescription& o, const HmcSettings& d, s
   return std::make_unique<ReplayNoise>(o.replay, static_cast<int>(trajectory), session.ranks());
 }
 
-/// One run of the command. What it has told, in `result_`, begins with what an earlier part of it did.
-class HmcRun {
- public:
-  HmcRun(HmcDescription& o, HmcPlan plan, Session& session, Stops& stops)
-      : o_(o),
-        session_(session),
-        d_(plan.description),
-        stops_(stops),
-        start_(begin(o, session, d_)),
-        end_(static_cast<std::uint64_t>(d_.count)),
-        done_(start_.trajectories),
-        saved_(done_),
-        result_(told_before()),
-        prefix_(claim()),
-        domain_(session_.open_domain(start_.gauge.lattice, d_.reach)),
-        rehearsal_([this] { rehearse_hmc(o_.run, session_, *domain_); }),
-        hmc_(start_.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
-             [&stops] { stops.look(); }),
-        writer_(session_, o.out, of_configurations(), [this](std::uint64_t number, double seconds) {
-          saved_ = number;
-          stops_.wrote(seconds);
-          say();
-        }) {}
+ResumableRun::Chain chain_of(const HmcStart& start, const HmcDescription& o, const HmcSettings& d) {
+  return {.one = "trajectory",
+          .many = "trajectories",
+          .list = "trajectories",
+          .same = o.energies ? std::vector<const char*>{} : std::vector<const char*>{"lattice", "seed", "run"},
+          .told = {{"lattice", d.extents},
+                   {"gauge", start.origin},
+                   {"seed", d.seed},
+                   {"first", start.trajectories},
+                   {"device", ""},
+                   {"run", d.keys},
+                   {"trajectories", Json::array()}},
+          .resumed = start.resumed,
+          .first = start.trajectories,
+          .end = static_cast<std::uint64_t>(d.count),
+          .inputs = {{"RUN.toml", o.run}, {"replay", o.replay}}};
+}
 
-  Outcome operator()() {
-    if (o_.out.empty()) session_.info("configurations are not kept: that takes --out PREFIX");
-    say();
-    Progress progress("hmc " + start_.gauge.lattice.global_text(), double(end_ - done_), session_);
-    const std::uint64_t first = done_;
-    try {
-      while (done_ < end_ && !stops_.due(longest_) && !ended_by_caller_) {
-        const std::string note = trajectory();
-        if (session_.after_trajectory) ended_by_caller_ = session_.after_trajectory(json_text(entry(done_ - 1)));
-        progress.show(double(done_ - first), note);
-        writer_.look();
-        if (o_.save_every > 0 && done_ % o_.save_every == 0 && done_ < end_) save();
-      }
-    } catch (const Stopped&) {  // the trajectory at hand is given up
-    } catch (const Error& e) {
-      if (session_.ranks().size() > 1) throw;  // of ranks not all may have met it
-      writer_.wait();
-      if (done_ == saved_) throw;
-      save();
-      writer_.wait();
-      throw Error(fmt::format("{}; {}", e.what(), kept()));
-    }
-    writer_.wait();
-    if (done_ > saved_ || done_ == first) save();
-    writer_.wait();
-    runs::report(session_, result_);  // with the time that the last file took
-    Outcome left;
-    if (session_.in_memory) left.gauge = hmc_.links();
-    if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
-      session_.warn(fmt::format("none of {} trajectories was accepted; {}", done_ - first, remedy));
-    if (done_ == end_ || ended_by_caller_) return left;
-    stops_.end();
-    if (done_ == first)
-      throw Error(fmt::format("--time-limit {}: no trajectory was finished in this time; give more", o_.time_limit));
-    session_.warn("--time-limit: " + kept());
-    return left;
-  }
+class HmcRun final : public ResumableRun {
+ public:
+  HmcRun(const HmcDescription& o, HmcPlan plan, Session& session, Stops& stops)
+      : HmcRun(begin(o, session, plan.description), o, std::move(plan), session, stops) {}
 
   Outcome energies() {
-    const TrajectoryReport report = hmc_.begin(*noise_of(o_, d_, done_, session_));
+    const TrajectoryReport report = hmc_.begin(*noise_of(o_, d_, done(), session_));
     print(session_, "kinetic energy {:.17g}\n", report.kinetic[0]);
     for (std::size_t n = 0; n < hmc_.monomials().size(); ++n)
       print(session_, "action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
-    entry(done_) = json_of(report, hmc_);
-    runs::report(session_, result_);
+    entry(done()) = json_of(report, hmc_);
+    runs::report(session_, told_);
     Outcome left;
     if (session_.in_memory) left.gauge = hmc_.links();
     return left;
@@ -235,123 +178,64 @@ class HmcRun {
       "look at the steps of the integrator, at tol_force, and for kind rational at its range and functions; "
       "--reversibility 1 tells whether solves are exact enough";
 
-  /// The JSON so far: that of an earlier part of this run, or a new one.
-  Json told_before() {
-    const Json same = {{"lattice", d_.extents}, {"seed", d_.seed}, {"run", d_.keys}};
-    if (!o_.energies && (!start_.resumed.empty() || o_.goes_on(session_)))
-      if (auto found = earlier_json(session_.json, same, "first", "trajectories", done_, session_.ranks())) {
-        of_json_ = Existing::replace;
-        return *found;
-      }
-    return {
-        {"lattice", d_.extents}, {"gauge", start_.origin},       {"seed", d_.seed}, {"first", done_}, {"device", ""},
-        {"run", d_.keys},        {"trajectories", Json::array()}};
+  HmcRun(HmcStart start, const HmcDescription& o, HmcPlan&& plan, Session& session, Stops& stops)
+      : ResumableRun(o, session, stops, chain_of(start, o, plan.description)),
+        o_(o),
+        d_(std::move(plan.description)),
+        domain_(session.open_domain(start.gauge.lattice, d_.reach)),
+        rehearsal_([this] { rehearse_hmc(o_.run, session_, *domain_); }),
+        hmc_(start.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
+             [&stops] { stops.look(); }) {
+    told_["device"] = domain_->device().name();
   }
 
-  /// The files of a run: their prefix and the last name are its own from the start.
-  PathLock claim() {
-    const std::vector<NamedFile> inputs = {{"RUN.toml", o_.run}, {"replay", o_.replay}, {"resume", start_.resumed}};
-    if (o_.goes_on(session_) && of_json_ == Existing::refuse) of_json_ = Existing::resume;
-    if (o_.out.empty()) {
-      session_.claim({}, inputs, of_json_);
-      return {};
-    }
-    session_.claim({{"out", configuration_name(o_.out, end_), false, false, of_configurations()}}, inputs, of_json_);
-    for (std::uint64_t n = done_ + 1; o_.save_every > 0 && n < end_; ++n)
-      if (n % o_.save_every == 0) Output(configuration_name(o_.out, n), of_configurations(), session_.ranks());
-    return lock_run(o_.out, start_.resumed, session_.ranks());
-  }
-
-  Existing of_configurations() const { return o_.goes_on(session_) ? Existing::resume : session_.existing(); }
-
-  /// What the JSON says of a trajectory; made, if it is not there.
-  Json& entry(std::uint64_t trajectory) {
-    result_["device"] = domain_->device().name();
-    return result_["trajectories"][trajectory - result_["first"].get<std::uint64_t>()];
-  }
-
-  /// Makes one; what is worth to show of it.
-  std::string trajectory() {
-    const double begun = now();
-    const auto noise = noise_of(o_, d_, done_, session_);
+  std::string step() override {
+    const auto noise = noise_of(o_, d_, done(), session_);
     Json reversed;
-    if (o_.reversibility > 0 && done_ % o_.reversibility == 0) {
+    if (o_.reversibility > 0 && done() % o_.reversibility == 0) {
       const Reversibility r = hmc_.reversibility(*noise);
-      print(session_, "trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done_, r.links, r.dh);
+      print(session_, "trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done(), r.links, r.dh);
       reversed = {{"links", r.links}, {"dH", r.dh}};
     }
-    const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done_).uniform()) : std::nullopt;
+    const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done()).uniform()) : std::nullopt;
     last_ = hmc_.trajectory(*noise, number);
-    print_trajectory(done_, last_, hmc_, session_);
-    Json& told = entry(done_) = json_of(last_, hmc_);
+    print_trajectory(done(), last_, hmc_, session_);
+    Json& told = entry(done()) = json_of(last_, hmc_);
     if (!reversed.is_null()) told["reversibility"] = reversed;
     told["shares"] = shares_of(last_, hmc_, 0);
     if (std::abs(last_.dh) > absurd && !warned_) {
       warned_ = true;
-      session_.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done_, last_.dh, remedy));
+      session_.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done(), last_.dh, remedy));
     }
-    ++done_;
     accepted_ += last_.accepted;
-    longest_ = std::max(longest_, now() - begun);
-    say();
+    if (session_.after_trajectory) ends_ = session_.after_trajectory(json_text(told));
     return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
   }
-
-  /// Writes the JSON and begins to write the configuration: where it is, all its trajectories are told.
-  void save() {
-    const double begun = now();
-    writer_.wait();
-    runs::report(session_, result_);
-    if (!o_.out.empty() && done_ > saved_) {
-      writer_.write(done_, end_, hmc_.links(), {{record, Json{{"trajectories", done_}, {"run", d_.keys}}.dump()}});
-      entry(done_ - 1)["shares"] = shares_of(last_, hmc_, now() - begun);
-    } else {
-      saved_ = done_;
-    }
-    stops_.wrote(now() - begun);
-    say();
+  HostGauge configuration() const override { return hmc_.links(); }
+  ExtraRecord state() const override {
+    return {record, Json{{"trajectories", done()}, {"run", d_.keys}}.dump()};
+  }
+  std::string title() const override { return "hmc " + domain_->lattice().global_text(); }
+  void wrote(double io) override { entry(done() - 1)["shares"] = shares_of(last_, hmc_, io); }
+  void finish() override {
+    if (d_.metropolis && accepted_ == 0 && done() - first() >= few)
+      session_.warn(fmt::format("none of {} trajectories was accepted; {}", done() - first(), remedy));
   }
 
-  /// What there is to go on from, and how.
-  std::string kept() const {
-    const std::string file =
-        saved_ == start_.trajectories ? start_.resumed : configuration_name(o_.out, saved_).string();
-    return kept_text({"trajectory", "trajectories", done_, saved_, end_}, o_.out, file,
-                     o_.goes_on(session_) ? "the same command line"
-                     : o_.resume.empty()  ? "the same command line without --overwrite"
-                                          : "--resume " + file);
-  }
-
-  void say() const { session_.say_at_end(kept()); }
-
-  HmcDescription& o_;
-  Session& session_;
+  const HmcDescription& o_;
   HmcSettings d_;
-  Stops& stops_;
-  HmcStart start_;
-  std::uint64_t end_, done_, saved_;
-  Existing of_json_ = Existing::refuse;
-  Json result_;
-  PathLock prefix_;
   DomainPointer domain_;
   KernelRehearsal rehearsal_;
   Hmc hmc_;
-  ConfigurationWriter writer_;
   TrajectoryReport last_;
   std::uint64_t accepted_ = 0;
-  double longest_ = 0;
-  bool warned_ = false, ended_by_caller_ = false;
+  bool warned_ = false;
 };
 
 Outcome run(HmcDescription& o, Session& session) {
   Stops stops(o.time_limit, solve_patience, session);
   HmcPlan plan = read_hmc(o.run, session, [&stops] { stops.look(); });
   const HmcSettings& d = plan.description;
-  if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
-  if (o.out.empty() && o.resume == "auto") throw UsageError("--resume auto belongs to --out PREFIX; name a file");
-  if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
-  if (o.energies && !o.time_limit.empty())
-    throw UsageError("--time-limit belongs to trajectories, which --energies does not make");
   for (std::size_t n = 0; n < d.levels.size(); ++n)
     if (d.metropolis && !is_reversible(d.levels[n]))
       session.warn(

@@ -131,6 +131,7 @@ void TwoFlavourMonomial::add_force(const EvolvingLinks& links, FermionForce& sum
 
 double RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
   denominator_.follow(links);
+  denominator_.forget();
   const SpinorField eta = drawn(noise, name(), number, operator_);
   SpinorField b = eta.like();
   operator_.matrix().apply(b, eta, Dagger::yes);

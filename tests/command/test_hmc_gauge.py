@@ -130,9 +130,9 @@ def test_momenta_in_time_take_smaller_steps(quarksmith, tmp_path):
 PLANES = "plane_coefficients = {xy = 1, xz = 1, yz = 1, xt = 1, yt = 1, zt = 1}\n"
 
 BAD = [
-    ('action = "anisotropic-symanzik"\nbeta = 1', "run.toml:8: monomial 'gauge': anisotropy is missing"),
-    (NAMED.replace("u_s", "u_s = 0 #"), "u_s = 0; use a positive number"),
-    ('action = "wilson"\nbeta = 1\nanisotropy = -1', "anisotropy = -1; use a positive number"),
+    ('action = "anisotropic-symanzik"\nbeta = 1', "run.toml:8: monomial 'gauge': anisotropy is required"),
+    (NAMED.replace("u_s", "u_s = 0 #"), "u_s: 0 is too small"),
+    ('action = "wilson"\nbeta = 1\nanisotropy = -1', "anisotropy: -1 is too small"),
     ('action = "wilson"\nbeta = 1\nplanes = "spacelike"', "planes 'spacelike' is unknown"),
     ('action = "iwasaki"\nbeta = 1\nplanes = "space"', "key 'planes' is unknown here"),
     (

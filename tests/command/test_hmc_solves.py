@@ -93,8 +93,15 @@ def test_ritz_vectors_of_running_solves_save_iterations(quarksmith, tmp_path, na
     assert deflated["reversibility"]["links"] < 1e-9  # the tolerance of forces is 1e-10
 
 
-def test_a_resumed_run_forgets_earlier_solutions(quarksmith, tmp_path):
-    keys = 'precision = "double-half"\nchronological = 3'
+@pytest.mark.parametrize(
+    "keys",
+    [
+        'precision = "double-half"\nchronological = 3',
+        'precision = "double-single"\nsolver = "eigcg"\nsearch = 20\nkeep = 8',
+    ],
+    ids=["chronological", "eigcg"],
+)
+def test_a_resumed_run_forgets_earlier_solutions(quarksmith, tmp_path, keys):
     for name, count in (("two.toml", 2), ("one.toml", 1)):
         text = described("ratio", 3).replace("tol_force = 1e-12\ntol_action = 1e-13", keys)
         (tmp_path / name).write_text(text.replace("count = 1", f"count = {count}"))

@@ -1,4 +1,4 @@
-#include "solvers/actions/action_reader.hpp"
+#include "runs/action_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 
-namespace quarksmith {
+namespace quarksmith::runs {
 namespace {
 
 std::string upper_case(std::string text) {
@@ -17,13 +17,9 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-}  // namespace
+using Kind = Refusal::Kind;
 
-std::string ActionWording::called(std::string_view name) const {
-  std::string text = prefix;
-  for (const char c : name) text += c == '_' ? joint : c;
-  return text;
-}
+}  // namespace
 
 std::string listed_name(const ActionInfo& a) { return option_name(a.extends.empty() ? a.name : a.extends); }
 
@@ -39,11 +35,6 @@ const ActionParameter* find_parameter(const ActionInfo& a, std::string_view name
   const auto found =
       std::find_if(a.parameters.begin(), a.parameters.end(), [&](const ActionParameter& p) { return p.name == name; });
   return found == a.parameters.end() ? nullptr : &*found;
-}
-
-bool takes(const ActionInfo& a, std::string_view name) {
-  return find_parameter(a, name) != nullptr ||
-         std::any_of(a.spellings.begin(), a.spellings.end(), [&](const ActionSpelling& s) { return s.name == name; });
 }
 
 std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(const ActionInfo& of) {
@@ -69,19 +60,40 @@ const ActionInfo& ActionReader::meant(const std::string& name, const Texts& give
   return *chosen;
 }
 
-ActionReader::ActionReader(const ActionInfo& info, const Texts& given, int slices, ActionWording wording)
-    : info_(info), slices_(slices), wording_(std::move(wording)) {
+std::vector<std::string_view> ActionReader::given_by(const ActionInfo& info, std::string_view name) {
+  if (const ActionParameter* p = find_parameter(info, name)) return {p->name};
+  std::vector<std::string_view> all;
+  for (const ActionSpelling& s : info.spellings)
+    for (const NamedNumber& n : s.gives)
+      if (s.name == name && !n.name.empty()) all.push_back(n.name);
+  return all;
+}
+
+ActionReader::ActionReader(const ActionInfo& info, const Texts& given, int slices, const Wording& wording)
+    : info_(info), slices_(slices), wording_(wording) {
   for (const auto& [name, text] : given) {
-    if (takes(info, name)) continue;
-    const auto others = action_names([&, n = std::string_view(name)](const ActionInfo& a) { return takes(a, n); });
-    throw UsageError(fmt::format("{} belongs to {}action {}, not to {}; leave it out", wording_.called(name),
-                                 wording_.prefix, fmt::join(others, ", "), listed_name(info)));
+    if (!given_by(info, name).empty()) continue;
+    const auto others = action_names([&](const ActionInfo& a) { return !given_by(a, name).empty(); });
+    refuse(Kind::applies, name, fmt::format("belongs to {} {}, not to {}; leave it out", wording_.name("action"),
+                                            fmt::join(others, ", "), listed_name(info)));
   }
   for (const ActionParameter& p : info.parameters)
     if (const auto text = given.find(p.name); text != given.end()) read(p, text->second);
   for (const ActionSpelling& s : info.spellings)
     if (const auto text = given.find(s.name); text != given.end()) read(s, text->second);
   for (const ActionParameter& p : info.parameters) require(p);
+}
+
+void ActionReader::refuse(Kind kind, const std::string& by, const std::string& why) const {
+  throw Refusal(kind, by, 0, fmt::format("{} {}", wording_.name(by), why));
+}
+
+double ActionReader::number_in(const std::string& text, const std::string& by) const {
+  try {
+    return number(text, wording_.name(by));
+  } catch (const UsageError& e) {
+    throw Refusal(Kind::type, by, 0, e.what());
+  }
 }
 
 ActionValues ActionReader::values() const {
@@ -103,34 +115,33 @@ std::vector<double> ActionReader::masses() const {
 }
 
 void ActionReader::read(const ActionParameter& p, const std::string& text) {
-  Given g{wording_.called(p.name), text, {}};
+  Given g{std::string(p.name), text, {}};
   const std::vector<std::string> parts = split(text, ',');
-  if (parts.size() > 1 && !p.several && !p.each_slice) one_alone(g, p);
+  if (parts.size() > 1 && !p.several && !p.each_slice) require_one(g, p);
   const bool is_complex = p.each_slice || p.complex;
   for (const std::string& part : parts) {
     const auto re_im = split(part, ':');
     if (re_im.size() > (is_complex ? 2 : 1))
-      throw UsageError(
-          fmt::format("{} '{}' is {}", g.by, part, is_complex ? "neither a number nor re:im" : "not a number"));
-    g.numbers.emplace_back(number(re_im[0], g.by), re_im.size() == 2 ? number(re_im[1], g.by) : 0);
+      refuse(Kind::type, g.by, fmt::format("'{}' is {}", part, is_complex ? "neither a number nor re:im" : "not a number"));
+    g.numbers.emplace_back(number_in(re_im[0], g.by), re_im.size() == 2 ? number_in(re_im[1], g.by) : 0);
   }
   if (p.each_slice && g.numbers.size() == 1) g.numbers.assign(std::size_t(slices_), g.numbers[0]);
   if (p.each_slice && int(g.numbers.size()) != slices_)
-    throw UsageError(fmt::format("{} has {} numbers for {} {}; give one, or one for each slice", g.by, g.numbers.size(),
-                                 wording_.called("ls"), slices_));
+    refuse(Kind::contradicts, g.by, fmt::format("has {} numbers for {} {}; give one, or one for each slice",
+                                                g.numbers.size(), wording_.name("ls"), slices_));
   add(p, std::move(g));
 }
 
 void ActionReader::read(const ActionSpelling& s, const std::string& text) {
-  const std::string by = wording_.called(s.name);
+  const std::string by(s.name);
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != split(std::string(s.numbers), ',').size())
-    throw UsageError(fmt::format("{} '{}' is not {}", by, text, s.numbers));
+    refuse(Kind::type, by, fmt::format("'{}' is not {}", text, s.numbers));
   std::vector<double> numbers;
   for (const std::string& part : parts) {
-    numbers.push_back(number(part, by));
+    numbers.push_back(number_in(part, by));
     if (!(numbers.back() >= s.lower && numbers.back() <= s.upper))
-      throw UsageError(fmt::format("{} {}: use {}", by, text, s.range));
+      refuse(Kind::range, by, fmt::format("{}: use {}", text, s.range));
   }
   const std::vector<ActionValues::Value> values(numbers.begin(), numbers.end());
   for (const auto& [name, given] : s.gives)
@@ -139,34 +150,37 @@ void ActionReader::read(const ActionSpelling& s, const std::string& text) {
 
 void ActionReader::add(const ActionParameter& p, Given g) {
   if (const auto other = given_.find(p.name); other != given_.end())
-    throw UsageError(fmt::format("{} needs exactly one of {} and {}: both give {}", wording_.user, other->second.by,
-                                 g.by, option_name(p.name)));
+    throw Refusal(Kind::contradicts, g.by, 0,
+                  fmt::format("{}needs exactly one of {} and {}: both give {}",
+                              wording_.door == Door::toml ? "" : wording_.subject + " ", wording_.name(other->second.by),
+                              wording_.name(g.by), option_name(p.name)));
   for (const auto& z : g.numbers)
     if (!(z.real() >= p.lower && z.real() <= p.upper))
-      throw UsageError(fmt::format("{} {} of action {}: {}use {}", g.by, g.text, listed_name(info_),
-                                   g.by == wording_.called(p.name) ? "" : fmt::format("{} {}; ", p.name, z.real()),
-                                   p.range));
+      refuse(Kind::range, g.by, fmt::format("{} of action {}: {}use {}", g.text, listed_name(info_),
+                                            g.by == p.name ? "" : fmt::format("{} {}; ", p.name, z.real()), p.range));
   given_.emplace(p.name, std::move(g));
 }
 
 void ActionReader::require(const ActionParameter& p) const {
   if (!p.required || given_.contains(p.name)) return;
-  std::vector<std::string> ways = {wording_.called(p.name)};
+  std::vector<std::string> ways = {wording_.name(p.name)};
   for (const ActionSpelling& s : info_.spellings)
     for (const auto& [name, given] : s.gives)
-      if (name == p.name) ways.push_back(wording_.called(s.name));
+      if (name == p.name) ways.push_back(wording_.name(s.name));
   const std::string needs = ways.size() > 1 ? fmt::format("exactly one of {}", fmt::join(ways, " and "))
                                             : fmt::format("{} {}", ways[0], upper_case(option_name(p.name)));
-  throw UsageError(fmt::format("{}action {} needs {}: {}", wording_.prefix, option_name(info_.name), needs, p.help));
+  throw Refusal(Kind::missing, std::string(p.name), 0,
+                fmt::format("{} {} needs {}: {}", wording_.name("action"), option_name(info_.name), needs, p.help));
 }
 
-void ActionReader::one_alone(const Given& g, const ActionParameter& p) const {
+void ActionReader::require_one(const Given& g, const ActionParameter& p) const {
   const auto several = action_names([&](const ActionInfo& a) {
     const ActionParameter* same = find_parameter(a, p.name);
     return same != nullptr && same->several;
   });
-  throw UsageError(fmt::format("{} {}: {}give one", g.by, g.text,
-                               several.empty() ? "" : fmt::format("several belong to {}; ", fmt::join(several, ", "))));
+  refuse(Kind::type, g.by,
+         fmt::format("{}: {}give one", g.text,
+                     several.empty() ? "" : fmt::format("several belong to {}; ", fmt::join(several, ", "))));
 }
 
-}  // namespace quarksmith
+}  // namespace quarksmith::runs
