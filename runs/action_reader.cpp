@@ -74,8 +74,9 @@ ActionReader::ActionReader(const ActionInfo& info, const Texts& given, int slice
   for (const auto& [name, text] : given) {
     if (!given_by(info, name).empty()) continue;
     const auto others = action_names([&](const ActionInfo& a) { return !given_by(a, name).empty(); });
-    refuse(Kind::applies, name, fmt::format("belongs to {} {}, not to {}; leave it out", wording_.name("action"),
-                                            fmt::join(others, ", "), listed_name(info)));
+    refuse(Kind::applies, name,
+           fmt::format("belongs to {} {}, not to {}; leave it out", wording_.name("action"), fmt::join(others, ", "),
+                       listed_name(info)));
   }
   for (const ActionParameter& p : info.parameters)
     if (const auto text = given.find(p.name); text != given.end()) read(p, text->second);
@@ -122,13 +123,15 @@ void ActionReader::read(const ActionParameter& p, const std::string& text) {
   for (const std::string& part : parts) {
     const auto re_im = split(part, ':');
     if (re_im.size() > (is_complex ? 2 : 1))
-      refuse(Kind::type, g.by, fmt::format("'{}' is {}", part, is_complex ? "neither a number nor re:im" : "not a number"));
+      refuse(Kind::type, g.by,
+             fmt::format("'{}' is {}", part, is_complex ? "neither a number nor re:im" : "not a number"));
     g.numbers.emplace_back(number_in(re_im[0], g.by), re_im.size() == 2 ? number_in(re_im[1], g.by) : 0);
   }
   if (p.each_slice && g.numbers.size() == 1) g.numbers.assign(std::size_t(slices_), g.numbers[0]);
   if (p.each_slice && int(g.numbers.size()) != slices_)
-    refuse(Kind::contradicts, g.by, fmt::format("has {} numbers for {} {}; give one, or one for each slice",
-                                                g.numbers.size(), wording_.name("ls"), slices_));
+    refuse(Kind::contradicts, g.by,
+           fmt::format("has {} numbers for {} {}; give one, or one for each slice", g.numbers.size(),
+                       wording_.name("ls"), slices_));
   add(p, std::move(g));
 }
 
@@ -152,12 +155,13 @@ void ActionReader::add(const ActionParameter& p, Given g) {
   if (const auto other = given_.find(p.name); other != given_.end())
     throw Refusal(Kind::contradicts, g.by, 0,
                   fmt::format("{}needs exactly one of {} and {}: both give {}",
-                              wording_.door == Door::toml ? "" : wording_.subject + " ", wording_.name(other->second.by),
-                              wording_.name(g.by), option_name(p.name)));
+                              wording_.door == Door::toml ? "" : wording_.subject + " ",
+                              wording_.name(other->second.by), wording_.name(g.by), option_name(p.name)));
   for (const auto& z : g.numbers)
     if (!(z.real() >= p.lower && z.real() <= p.upper))
-      refuse(Kind::range, g.by, fmt::format("{} of action {}: {}use {}", g.text, listed_name(info_),
-                                            g.by == p.name ? "" : fmt::format("{} {}; ", p.name, z.real()), p.range));
+      refuse(Kind::range, g.by,
+             fmt::format("{} of action {}: {}use {}", g.text, listed_name(info_),
+                         g.by == p.name ? "" : fmt::format("{} {}; ", p.name, z.real()), p.range));
   given_.emplace(p.name, std::move(g));
 }
 

@@ -20,116 +20,28 @@ constexpr double most_time = 10;  ///< of a kick, in units of a step
 constexpr double most_anisotropy = 100;
 const std::vector<std::string> schemes = {"leapfrog", "omelyan", "omelyan4", "force-gradient", "schedule"};
 
-struct LatticeTable : Description {
-  explicit LatticeTable(HmcSettings& of) : run(of) {}
-  HmcSettings& run;
-  std::vector<long long> extents;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("extents", Member::Integers{&extents}, "[X, Y, Z, T], even numbers")
-        .required()
-        .range(2, 1 << 20)
-        .count(directions, directions);
-    add("gauge", run.gauge, "a configuration, unit, hot, weak:EPS, or as --gauge of propagator").required();
-    add("colours", run.colours, "N of SU(N)").range(2, most_colours).recent();
-  }
-  void check() override { std::copy(extents.begin(), extents.end(), run.extents.begin()); }
-};
-
-struct TrajectoryTable : Description {
-  explicit TrajectoryTable(HmcSettings& of) : run(of) {}
-  HmcSettings& run;
-  std::string norms = "all";
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("length", run.length, "of a trajectory").up_to(1e4);
-    add("count", run.count, "trajectories since the start").range(1, double(GaussianNoise::most_trajectories) - 1);
-    add("seed", run.seed, "of momenta and noise");
-    add("metropolis", run.metropolis, "false: every trajectory is accepted");
-    add("force_norms", norms, "of all kicks, or of the first one of each monomial").among({"all", "first"});
-    add("momenta_anisotropy", run.anisotropy, "by which steps of time links and of their momenta are divided")
-        .range(1 / most_anisotropy, most_anisotropy)
-        .recent();
-  }
-  void check() override { run.norms = norms == "all" ? ForceNorms::all : ForceNorms::first; }
-};
-
 /// Monomials by name; each is kicked in one level.
 struct Names {
   std::vector<std::string> names;
   std::vector<int> level;  ///< that has it; -1: none so far
 
-  /// Numbers of the monomials of a level, or of a kick of one. \param of the table that names them.
-  std::vector<int> numbers(const Description& of, const std::vector<std::string>& given, int of_level, bool again) {
+  void list(Members::Adder& add, std::vector<std::string>& monomials) const {
+    add("monomials", monomials, "names of those that are kicked").required().count(1).among(names);
+  }
+  /// Numbers of those that a level lists. \param of_level its number. \param again whether they may be in it already.
+  std::vector<int> numbers(const TableReader& table, const std::vector<std::string>& listed, int of_level, bool again) {
     std::vector<int> all;
-    for (const std::string& name : given) {
+    for (const std::string& name : listed) {
       const int n = static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
       if (level[n] >= 0 && !(again && level[n] == of_level))
-        of.refuse(Kind::contradicts, "monomials",
-                  fmt::format(": '{}' is in level {} already; leave it in one", name, level[n] + 1));
+        table.refuse(Kind::contradicts, "monomials",
+                     fmt::format("monomial '{}' is in level {} already; leave it in one", name, level[n] + 1));
       if (std::find(all.begin(), all.end(), n) != all.end())
-        of.refuse(Kind::twice, "monomials", fmt::format(": '{}' is named twice; name it once", name));
+        table.refuse(Kind::twice, "monomials", fmt::format("monomial '{}' is named twice; name it once", name));
       all.push_back(n);
     }
     for (const int n : all) level[n] = of_level;
     return all;
-  }
-  void list(Members::Adder& add, std::vector<std::string>& monomials) const {
-    add("monomials", monomials, "names of those that are kicked").required().count(1).among(names);
-  }
-};
-
-struct KickTable : Description {
-  KickTable(Names& of, int level) : names(of), number(level) {}
-  Names& names;
-  int number;
-  Kick kick;
-  std::vector<std::string> monomials;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("time", kick.time, "in units of a step, from 0 to 1, and a little beyond where steps go back")
-        .required()
-        .range(-most_time, most_time);
-    add("weight", kick.weight, "in units of a step").required();
-    names.list(add, monomials);
-  }
-  void check() override { kick.monomials = names.numbers(*this, monomials, number, true); }
-};
-
-struct LevelTable : Description {
-  using Scheme = IntegratorLevel::Scheme;
-  /// \param all of the trajectory's length.
-  LevelTable(Names& of, int n, IntegratorLevel::Scheme scheme, double all) : names(of), number(n), length(all) {
-    level.scheme = scheme;
-  }
-  Names& names;
-  int number;
-  double length;
-  IntegratorLevel level;
-  std::string order = "PQP";
-  std::vector<std::string> monomials;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("steps", level.steps, "on the interval of a level").range(1, most_steps).recent();
-    add("longest_step", level.longest, "as few steps as are not longer, instead")
-        .range(length / most_steps, std::numeric_limits<double>::infinity())
-        .recent();
-    if (level.scheme != Scheme::schedule) {
-      const bool one = level.scheme == Scheme::force_gradient;
-      add("order", order, "kicks first, or drifts").among(one ? std::vector<std::string>{"PQP"} : std::vector<std::string>{"PQP", "QPQ"});
-      names.list(add, monomials);
-    }
-    if (level.scheme == Scheme::omelyan) add("lambda", level.lambda, "of the first kick").within(0, 0.5);
-  }
-  void check() override {
-    if (given("steps") && given("longest_step")) refuse_given({"steps"}, "and longest_step both say it; give one");
-    if (!given("steps") && !given("longest_step")) refuse(Kind::missing, "steps", "is required, or longest_step");
-    level.momenta_first = order == "PQP";
-    if (level.scheme != Scheme::schedule) level.monomials = names.numbers(*this, monomials, number, false);
   }
 };
 
@@ -137,9 +49,16 @@ std::vector<Kick> read_kicks(TableReader& table, Names& names, int level) {
   std::vector<Kick> kicks;
   for (TableReader& one : table.tables("kicks", "a kick")) {
     one.call(fmt::format("{}: kick {}", table.called(), kicks.size() + 1));
-    KickTable keys(names, level);
-    one.read_rest(keys);
-    kicks.push_back(std::move(keys.kick));
+    Kick& kick = kicks.emplace_back();
+    std::vector<std::string> monomials;
+    one.read_rest([&](Members::Adder& add) {
+      add("time", kick.time, "in units of a step, from 0 to 1, and a little beyond where steps go back")
+          .required()
+          .range(-most_time, most_time);
+      add("weight", kick.weight, "in units of a step").required();
+      names.list(add, monomials);
+    });
+    kick.monomials = names.numbers(one, monomials, level, true);
   }
   if (kicks.empty())
     table.refuse(Kind::missing, "kicks",
@@ -158,23 +77,56 @@ std::vector<Kick> read_kicks(TableReader& table, Names& names, int level) {
 /// \param length of a trajectory.
 IntegratorLevel read_level(TableReader table, Names& names, int number, double length) {
   using Scheme = IntegratorLevel::Scheme;
+  IntegratorLevel level;
   const std::string kind = table.word("kind", schemes);
-  const auto scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
-  LevelTable keys(names, number, scheme, length);
-  if (scheme == Scheme::schedule) keys.level.kicks = read_kicks(table, names, number);
-  table.read_rest(keys);
-  return keys.level;
+  level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
+  const bool scheduled = level.scheme == Scheme::schedule;
+  if (scheduled) level.kicks = read_kicks(table, names, number);
+  const bool by_steps = !table.has("longest_step");
+  std::string order = "PQP";
+  std::vector<std::string> monomials, orders = {"PQP"};
+  if (level.scheme != Scheme::force_gradient) orders.emplace_back("QPQ");
+  table.read_rest([&](Members::Adder& add) {
+    if (by_steps)
+      add("steps", level.steps, "on the interval of a level").required().range(1, most_steps);
+    else
+      add("longest_step", level.longest, "as few steps as are not longer")
+          .range(length / most_steps, std::numeric_limits<double>::infinity());
+    if (!scheduled) add("order", order, "kicks first, or drifts").among(orders);
+    if (!scheduled) names.list(add, monomials);
+    if (level.scheme == Scheme::omelyan) add("lambda", level.lambda, "of the first kick").within(0, 0.5);
+  });
+  level.momenta_first = order == "PQP";
+  if (!scheduled) level.monomials = names.numbers(table, monomials, number, false);
+  return level;
+}
+
+TableReader section(TableReader& file, const std::string& key) {
+  if (auto table = file.table(key, "[" + key + "]")) return *table;
+  file.refuse(Kind::missing, key, fmt::format("[{}] is missing; its keys are in docs/hmc-file.md", key));
 }
 
 HmcSettings read_run(TableReader& file) {
   HmcSettings run;
-  LatticeTable lattice(run);
-  TrajectoryTable trajectory(run);
-  for (const auto& [key, keys] : {std::pair<const char*, Description&>{"lattice", lattice}, {"trajectory", trajectory}}) {
-    auto table = file.table(key, fmt::format("[{}]", key));
-    if (!table) file.refuse(Kind::missing, key, fmt::format("[{}] is missing; docs/hmc-file.md lists its keys", key));
-    table->read_rest(keys);
-  }
+  std::vector<long long> extents;
+  section(file, "lattice").read_rest([&](Members::Adder& add) {
+    add("extents", Member::Integers{&extents}, "[X, Y, Z, T], even numbers").required().range(2, 1 << 20).count(4, 4);
+    add("gauge", run.gauge, "a configuration, unit, hot, weak:EPS, or as --gauge of propagator").required();
+    add("colours", run.colours, "N of SU(N)").range(2, most_colours).recent();
+  });
+  std::copy(extents.begin(), extents.end(), run.extents.begin());
+  std::string norms = "all";
+  section(file, "trajectory").read_rest([&](Members::Adder& add) {
+    add("length", run.length, "of a trajectory").up_to(1e4);
+    add("count", run.count, "trajectories since the start").range(1, double(GaussianNoise::most_trajectories) - 1);
+    add("seed", run.seed, "of momenta and noise");
+    add("metropolis", run.metropolis, "false: every trajectory is accepted");
+    add("force_norms", norms, "of all kicks, or of the first one of each monomial").among({"all", "first"});
+    add("momenta_anisotropy", run.anisotropy, "by which steps of time links and of their momenta are divided")
+        .range(1 / most_anisotropy, most_anisotropy)
+        .recent();
+  });
+  run.norms = norms == "all" ? ForceNorms::all : ForceNorms::first;
   return run;
 }
 

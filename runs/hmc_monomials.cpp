@@ -22,81 +22,49 @@ using Kind = Refusal::Kind;
 constexpr double most_error = 1e-4, most_force_error = 1e-2;
 constexpr int most_smearing_steps = 1000;
 
-struct StoutTable : Description {
+StatedSmearing read_stout(TableReader table) {
   double rho = 0;
-  int steps = 0;
+  StatedSmearing s{.name = "stout", .parameters = {}};
   std::string where = "xyzt";
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
+  table.read_rest([&](Members::Adder& add) {
     add("rho", rho, "weight of staples").required().range(-1, 1);
-    add("steps", steps, "how often").required().range(0, most_smearing_steps);
+    add("steps", s.steps, "how often").required().range(0, most_smearing_steps);
     add("directions", where, "of links and staples").among({"xyzt", "xyz"});
-  }
-  StatedSmearing smearing() const {
-    if (rho == 0) return {};
-    return {.name = where == "xyz" ? "stout_space" : "stout", .parameters = {{"rho", rho}}, .steps = steps};
-  }
-};
+  });
+  if (where == "xyz") s.name = "stout_space";
+  s.parameters = {{"rho", rho}};
+  return rho == 0 ? StatedSmearing{} : s;
+}
 
 /// Any smearing of links by its name, with its parameters.
-struct SmearingTable : Description {
-  explicit SmearingTable(const std::string& name) : found{.name = stated_name(name), .parameters = {}} {}
-  StatedSmearing found;
+StatedSmearing read_smearing(TableReader table) {
+  StatedSmearing s{.name = stated_name(table.text("name")), .parameters = {}};
   std::map<std::string, double> numbers;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("steps", found.steps, "how often").required().range(0, most_smearing_steps);
-    for (const ActionParameter& p : find_smearing(found.name).parameters) {
-      const std::string name(p.name);
-      add(name, numbers[name], std::string(p.help)).required(p.required).recent();
-    }
-  }
-  StatedSmearing smearing() {
+  table.locate([&] {
+    table.read_rest([&](Members::Adder& add) {
+      add("steps", s.steps, "how often").required().range(0, most_smearing_steps);
+      for (const ActionParameter& p : find_smearing(s.name).parameters)
+        add(std::string(p.name), numbers[std::string(p.name)], std::string(p.help)).required(p.required).recent();
+    });
     for (const auto& [name, number] : numbers)
-      if (given(name)) found.parameters.emplace(name, number);
-    program_of(found);
-    return found;
-  }
-};
+      if (table.has(name)) s.parameters.emplace(name, number);
+    program_of(s);
+  });
+  return s;
+}
 
-struct FunctionTable : Description {
+RationalFunction read_rational(TableReader table) {
   RationalFunction r;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
+  table.read_rest([&](Members::Adder& add) {
     add("constant", r.constant, "what is left of it at infinity").required();
     add("residues", r.residues, "of its poles").required();
     add("poles", r.poles, "numbers that are added to A").required().range(0, std::numeric_limits<double>::infinity());
-  }
-  void check() override {
-    if (given("residues") && given("poles") && r.residues.size() != r.poles.size())
-      refuse(Kind::contradicts, "residues",
-             fmt::format("are {} for {} poles; give as many of both", r.residues.size(), r.poles.size()));
-  }
-};
-
-/// Best functions on a range, by their errors or by their numbers of poles.
-struct FitTable : Description {
-  explicit FitTable(bool poles_are_given) : by_poles(poles_are_given) {}
-  bool by_poles;
-  std::vector<double> range;
-  int poles = 0, force_poles = 0;
-  double error = 1e-10, force_error = 1e-7;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("range", range, "[lower, upper] of the eigenvalues of M^+ M").required().count(2, 2);
-    if (by_poles) {
-      add("poles", poles, "of action and heat bath").required().range(1, most_poles);
-      add("force_poles", force_poles, "of the force").required().range(1, most_poles);
-    } else {
-      add("error", error, "of action and heat bath, relative").up_to(most_error);
-      add("force_error", force_error, "of the force, relative").up_to(most_force_error);
-    }
-  }
-};
+  });
+  if (r.residues.size() != r.poles.size())
+    table.refuse(Kind::contradicts, "residues",
+                 fmt::format("{} residues and {} poles; give as many of both", r.residues.size(), r.poles.size()));
+  return r;
+}
 
 /// Keys of quarks: those of the operator, parameters of its action among them, and those of solves.
 struct QuarkTable : Description {
@@ -155,8 +123,8 @@ void QuarkTable::list_solves(Members::Adder add) {
   add("solver", solver, "of its systems").parsed([this](const std::string& name) { solve.method = method_for(name); });
   add("precision", precision, "of residuals and of iterations").parsed([](const std::string& name) {
     if (name != automatic_precision && precisions_of(name, 2).outer->name != "double")
-      throw UsageError(fmt::format(
-          "precision '{}': residuals are those in double; use double, double-single or double-half", name));
+      throw UsageError(
+          fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
   });
   add("chronological", chronological, "solutions from which forces take their first guess")
       .range(0, most_guesses)
@@ -204,9 +172,9 @@ void require_twistable(const Description& keys, const FermionParameters& p) {
     keys.refuse(Kind::applies, "twist",
                 fmt::format("belongs to one Dirac quark in four dimensions, not to {}", p.action.name()));
   if (p.reduction == Reduction::symmetric && p.action.info().twist)
-    keys.refuse(Kind::contradicts, "twist",
-                fmt::format("with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
-                            p.action.name()));
+    keys.refuse(
+        Kind::contradicts, "twist",
+        fmt::format("with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu", p.action.name()));
 }
 
 /// The even-odd form, by default the one of its action. \throws Refusal they do not suit each other.
@@ -241,32 +209,24 @@ void prepare_multigrid(const TableReader& table, QuarkTable& q, const FermionPar
   if (q.solve.method->cycle_fields == 0) return;
   at_key(table, "solver", [&] {
     if (f.action.spins() != 4 || !f.action.info().chain.empty())
-      throw UsageError(fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
-                                   "use auto or cg",
-                                   f.action.name()));
+      throw UsageError(
+          fmt::format("solver 'multigrid': it is for Dirac spinors without a fifth dimension, not for {}; "
+                      "use auto or cg",
+                      f.action.name()));
     if (q.twist != 0) throw UsageError("solver 'multigrid': it is for operators without twist; use auto or cg");
     multigrid_for(place.lattice, f.action.slices());
   });
   if (q.given("mg"))
-    at_key(table, "mg",
-           [&] { q.solve.multigrid = read_multigrid(q.mg.string(), place.lattice, f.action.slices()); });
+    at_key(table, "mg", [&] { q.solve.multigrid = read_multigrid(q.mg.string(), place.lattice, f.action.slices()); });
 }
 
 /// \param q gets the keys of the table.
 FermionTerm read_quark(TableReader& table, QuarkTable& q, RunPlace& place) {
   StatedSmearing smearing;
-  if (auto stout = table.table("stout", table.called() + ": stout")) {
-    StoutTable keys;
-    stout->read_rest(keys);
-    smearing = keys.smearing();
-  }
+  if (auto stout = table.table("stout", table.called() + ": stout")) smearing = read_stout(*stout);
   if (auto other = table.table("smearing", table.called() + ": smearing")) {
     if (table.has("stout")) other->fail("stout is there too; give one of them");
-    other->locate([&] {
-      SmearingTable keys(other->text("name"));
-      other->read_rest(keys);
-      smearing = keys.smearing();
-    });
+    smearing = read_smearing(*other);
   }
   q.action.state(table, place.folder);
   table.read_rest(q, place.folder);
@@ -293,7 +253,7 @@ struct DenominatorTable : Description {
   void list(Members& members) override {
     action.list_keys(members);
     members.leave_out({"action"});
-    members.of(*this)("twist", twist, "of its own").recent();
+    members.of (*this)("twist", twist, "of its own").recent();
   }
 };
 
@@ -314,33 +274,46 @@ FermionParameters read_denominator(TableReader& table, const QuarkTable& q, Ferm
 /// which are one M, det A^(flavours/4). Of a given number of poles the heat bath has the inverse of the action, as
 /// Chroma has it.
 RationalFunctions fitted(TableReader& table, bool staggered, const QuarkTable& q, std::vector<std::string>& remarks) {
-  FitTable keys(table.has("poles"));
-  table.read_rest(keys);
+  const bool by_poles = table.has("poles");
+  std::vector<double> range;
+  int action_poles = 0, force_poles = 0;
+  double error = 1e-10, force_error = 1e-7;
+  table.read_rest([&](Members::Adder& add) {
+    add("range", range, "[lower, upper] of the eigenvalues of M^+ M").required().count(2, 2);
+    if (by_poles) {
+      add("poles", action_poles, "of action and heat bath").required().range(1, most_poles);
+      add("force_poles", force_poles, "of the force").required().range(1, most_poles);
+    } else {
+      add("error", error, "of action and heat bath, relative").up_to(most_error);
+      add("force_error", force_error, "of the force, relative").up_to(most_force_error);
+    }
+  });
   const int part = (staggered ? 8 : 4) * q.fields;
-  const Interval interval{keys.range[0], keys.range[1]};
+  const Interval interval{range[0], range[1]};
   const Power power{-q.flavours, part}, of_force{-q.flavours, part / 2};
   const auto of_poles = [&](const char* key, int n, Power p, double most) {
     RationalFit fit = remez(p, n, interval);
     if (!(fit.error <= most))
-      table.refuse(Kind::range, key, fmt::format("{} = {} leave an error of {:.2g} on {} to {}; use more, for at most {}",
-                                                 key, n, fit.error, interval.lower, interval.upper, most));
+      table.refuse(Kind::range, key,
+                   fmt::format("{} = {} leave an error of {:.2g} on {} to {}; use more, for at most {}", key, n,
+                               fit.error, interval.lower, interval.upper, most));
     return fit;
   };
   const auto remark = [&](const char* what, const RationalFit& fit) {
     remarks.push_back(fmt::format("{}: {} on {} to {}: {} poles, error {:.2g}", table.called(), what, interval.lower,
                                   interval.upper, fit.function.poles.size(), fit.error));
   };
-  if (keys.by_poles) {
-    const RationalFit action = of_poles("poles", keys.poles, power, most_error),
-                      force = of_poles("force_poles", keys.force_poles, of_force, most_force_error);
+  if (by_poles) {
+    const RationalFit action = of_poles("poles", action_poles, power, most_error),
+                      force = of_poles("force_poles", force_poles, of_force, most_force_error);
     remark("action and heat bath", action);
     remark("force", force);
     return {action.inverse, action.function, force.function, interval, 2 * action.error};
   }
   const bool is_whole = q.flavours > 0;  // of bosons the function grows, and the bound on its error is of no use
-  const RationalFit heatbath = fit_to_error({q.flavours, part}, keys.error, interval),
-                    action = fit_to_error(is_whole ? of_force : power, keys.error, interval),
-                    force = fit_to_error(of_force, keys.force_error, interval);
+  const RationalFit heatbath = fit_to_error({q.flavours, part}, error, interval),
+                    action = fit_to_error(is_whole ? of_force : power, error, interval),
+                    force = fit_to_error(of_force, force_error, interval);
   remark("heat bath", heatbath);
   remark("action", action);
   remark("force", force);
@@ -357,11 +330,8 @@ RationalFunctions read_functions(TableReader& table, bool staggered, const Quark
   }
   for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
     auto one = table.table(key, fmt::format("{}.{}", table.called(), key));
-    if (!one)
-      table.refuse(Kind::missing, key, fmt::format("{} is missing; give constant, residues and poles", key));
-    FunctionTable keys;
-    one->read_rest(keys);
-    *to = keys.r;
+    if (!one) table.refuse(Kind::missing, key, fmt::format("{} is missing; give constant, residues and poles", key));
+    *to = read_rational(*one);
   }
   table.done();
   return r;
@@ -372,7 +342,8 @@ RationalFunctions read_functions(TableReader& table, bool staggered, const Quark
 std::unique_ptr<Monomial> read_monomial(TableReader table, RunPlace& place) {
   const std::string name = table.text("name");
   if (name.empty() || name.find('/') != std::string::npos || name != printable(name))
-    table.refuse(Kind::word, "name", fmt::format("name '{}'; use letters, digits and the like without /", printable(name)));
+    table.refuse(Kind::word, "name",
+                 fmt::format("name '{}'; use letters, digits and the like without /", printable(name)));
   table.call(fmt::format("monomial '{}'", name));
   const std::string kind = table.word("kind", {"gauge", "two-flavour", "two-flavour-ratio", "rational", "log-det"});
   if (kind == "gauge") return std::make_unique<GaugeMonomial>(name, read_gauge_action(table));
@@ -402,9 +373,9 @@ std::unique_ptr<Monomial> read_monomial(TableReader table, RunPlace& place) {
       made = std::make_unique<RationalMonomial>(name, term, r, q.fields, q.flavours);
     } else {
       if (action.info().blocks.empty())
-        table.refuse(
-            Kind::contradicts, "action",
-            fmt::format("the log det of action {} does not depend on the links; leave the monomial out", action.name()));
+        table.refuse(Kind::contradicts, "action",
+                     fmt::format("the log det of action {} does not depend on the links; leave the monomial out",
+                                 action.name()));
       made = std::make_unique<LogDetMonomial>(name, term, q.determinants,
                                               q.sites == "even"  ? Subset::even
                                               : q.sites == "odd" ? Subset::odd

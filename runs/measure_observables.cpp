@@ -132,7 +132,7 @@ struct FixingTable : Description {
     auto add = members.of(*this);
     add("condition", condition, "the gauge").required().among(std::vector<std::string>{"coulomb", "landau"});
     add("boost", how.boost, "over-relaxation").range(1, std::nextafter(2.0, 1.0));
-    add("tol", how.tolerance, "of the functional").above(0);
+    add("tol", how.tolerance, "of the functional").up_to(1e-4);
     add("max_steps", how.most_steps, "steps at most").range(1, 1 << 30);
     add("out", files.links, "prefix of files of the fixed links").path();
     add("transformation", files.transformation, "prefix of files of the transformation").path();

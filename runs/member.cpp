@@ -169,13 +169,13 @@ void Member::refuse(Refusal::Kind kind, const Value& value, const Wording& wordi
 void Member::refuse_type(const Value& value, const Wording& wording) const {
   const bool is_whole = is_number() && !std::holds_alternative<double*>(target_);
   const auto* list = std::get_if<Integers>(&target_);
-  const std::string kind = is_flag()                                 ? "true or false"
-                           : is_whole                                ? "a whole number"
-                           : type() == "FLOAT"                       ? "a number"
-                           : std::holds_alternative<Texts*>(target_) ? "a table of texts"
+  const std::string kind = is_flag()                                               ? "true or false"
+                           : is_whole                                              ? "a whole number"
+                           : type() == "FLOAT"                                     ? "a number"
+                           : std::holds_alternative<Texts*>(target_)               ? "a table of texts"
                            : std::holds_alternative<std::vector<double>*>(target_) ? "a list of numbers"
-                           : list == nullptr                         ? "a text"
-                           : list->each == 0                         ? "a list of whole numbers"
+                           : list == nullptr                                       ? "a text"
+                           : list->each == 0                                       ? "a list of whole numbers"
                                              : fmt::format("a list of {} whole numbers", list->each);
   refuse(Refusal::Kind::type, value, wording,
          fmt::format("{}: '{}' is not {}", wording.name(name_),
@@ -238,7 +238,7 @@ void Member::require_range(double number, const Value& value, const Wording& wor
   refuse(Refusal::Kind::range, value, wording,
          high && lower_allowed_ ? fmt::format("{} is not in the range {} to {}", said, lower_, upper_)
          : high                 ? fmt::format("{}; use a number {}", said,
-                                              upper_allowed_ ? range_text() : fmt::format("between {} and {}", lower_, upper_))
+                              upper_allowed_ ? range_text() : fmt::format("between {} and {}", lower_, upper_))
                 : fmt::format("{} is too small; use a number {} {}", said, lower_allowed_ ? "of at least" : "above",
                               lower_));
 }

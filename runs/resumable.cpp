@@ -137,8 +137,7 @@ std::string ResumableRun::kept() const {
     return fmt::format("{} of {} {} were made, and no configuration is kept: that takes --out PREFIX", done_,
                        chain_.end, chain_.many);
   if (saved_ == 0) return fmt::format("no {} is kept: the same command begins anew", chain_.one);
-  const std::string file =
-      saved_ == chain_.first ? chain_.resumed : configuration_name(o_.out, saved_).string();
+  const std::string file = saved_ == chain_.first ? chain_.resumed : configuration_name(o_.out, saved_).string();
   const std::string rest = chain_.from_first ? fmt::format(" --{} {}", chain_.many, chain_.end - saved_) : "";
   return fmt::format("{} has {} of {} {}: {} goes on from there", file, saved_, chain_.end, chain_.many,
                      o_.goes_on(session_) ? "the same command line"

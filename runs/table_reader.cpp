@@ -215,6 +215,18 @@ void TableReader::read_rest(Description& description, const std::filesystem::pat
   fill_from(members, values);
 }
 
+void TableReader::read_rest(const std::function<void(Members::Adder&)>& list, const std::filesystem::path& folder) {
+  struct Listed final : Description {
+    explicit Listed(const std::function<void(Members::Adder&)>& all) : adds(all) {}
+    void list(Members& members) override {
+      auto add = members.of(*this);
+      adds(add);
+    }
+    const std::function<void(Members::Adder&)>& adds;
+  } keys(list);
+  read_rest(keys, folder);
+}
+
 void TableReader::done() const {
   for (const auto& [key, value] : table_->entries) {
     if (known_.contains(key)) continue;

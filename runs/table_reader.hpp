@@ -66,6 +66,8 @@ class TableReader {
   void read(Members& members, const std::filesystem::path& folder);
   /// All keys that were not asked for before.
   void read_rest(Description& description, const std::filesystem::path& folder = {});
+  /// The same of members without a description of their own. \param list adds them.
+  void read_rest(const std::function<void(Members::Adder&)>& list, const std::filesystem::path& folder = {});
   /// \throws UsageError a key was not asked for: it is unknown here.
   void done() const;
 

@@ -193,6 +193,37 @@ def test_control_c_stops_with_files_in_order_and_the_next_call_works(package, tm
     assert list(tmp_path.glob("*.ildg")), "the configuration is kept"
 
 
+ENDED = """
+import quarksmith as qs
+print("begin", flush=True)
+qs.hmc("run.toml", out="run")
+"""
+
+
+def test_a_program_that_sigterm_ends_leaves_what_the_command_leaves(package, quarksmith, tmp_path):
+    run_file = (ROOT / "examples" / "hmc_gauge.toml").read_text().replace("count = 20", "count = 100000")
+    (tmp_path / "run.toml").write_text(run_file)
+    command = [sys.executable, "-c", ENDED]
+    run = subprocess.Popen(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(package)}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert run.stdout.readline() == b"begin\n"
+        time.sleep(2)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+    finally:
+        run.kill()
+    assert run.returncode == -signal.SIGTERM, "ended as it would have been"
+    (kept,) = tmp_path.glob("run_*.ildg")
+    done = int(kept.stem.removeprefix("run_"))
+    (tmp_path / "run.toml").write_text(run_file.replace("count = 100000", f"count = {done + 1}"))
+    quarksmith("hmc", "run.toml", "--out", "run")
+    quarksmith("hmc", "run.toml", "--out", "whole")
+    last = f"_{done + 1:05}.ildg"
+    assert (tmp_path / f"run{last}").read_bytes() == (tmp_path / f"whole{last}").read_bytes()
+
+
 def test_the_lines_of_the_readme_run(package):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
     assert len(code.splitlines()) <= 10
