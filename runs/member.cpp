@@ -292,6 +292,20 @@ std::vector<long long> Member::integers(const Integers& to, const Value& value, 
   return all;
 }
 
+namespace {
+
+/// Those of a list, NAME=VALUE of a table, or the one that it is.
+std::vector<Value> values_in(const Value& value) {
+  if (const auto* list = std::get_if<std::vector<Value>>(&value.value)) return *list;
+  const auto* table = std::get_if<Table>(&value.value);
+  if (table == nullptr) return {value};
+  std::vector<Value> all;
+  for (const auto& [key, one] : table->entries) all.push_back({key + "=" + word_of(one), one.line});
+  return all;
+}
+
+}  // namespace
+
 void Member::set(const Value& value, const Wording& wording) {
   std::visit(
       [&]<class T>(const T& to) {
@@ -316,12 +330,7 @@ void Member::set(const Value& value, const Wording& wording) {
           *to = static_cast<Number>(n);
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
           if (!owner_->given(name_)) to->clear();
-          if (const auto* list = std::get_if<std::vector<Value>>(&value.value))
-            for (const Value& one : *list) to->push_back(word(one, wording));
-          else if (const auto* table = std::get_if<Table>(&value.value))
-            for (const auto& [key, one] : table->entries) to->push_back(key + "=" + word(one, wording));
-          else
-            to->push_back(word(value, wording));
+          for (const Value& one : values_in(value)) to->push_back(word(one, wording));
           require_count(to->size(), value, wording);
         } else if constexpr (std::is_same_v<T, std::vector<double>*>) {
           const auto* list = std::get_if<std::vector<Value>>(&value.value);
