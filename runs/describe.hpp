@@ -159,7 +159,8 @@ class Member {
   /// Bounds, infinite where there are none, and whether numbers may reach them.
   double lower() const { return lower_; }
   double upper() const { return upper_; }
-  bool bounds_allowed() const { return bounds_allowed_; }
+  bool lower_allowed() const { return lower_allowed_; }
+  bool upper_allowed() const { return upper_allowed_; }
   /// The range in words, empty if there is none.
   std::string range_text() const;
   /// The default, as pages show it; empty: it is not shown.

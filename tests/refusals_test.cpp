@@ -130,8 +130,8 @@ TEST(Refusals, TypesRangesAndWordsAreKept) {
 TEST(Refusals, BoundsThatAreAllowedAreTaken) {
   int bounds = 0;
   for_all_members([&](const Command& command, Door door, const Member& m) {
-    for (const double bound : {m.lower(), m.upper()}) {
-      if (!std::isfinite(bound) || !m.bounds_allowed()) continue;
+    for (const auto& [bound, allowed] : {std::pair{m.lower(), m.lower_allowed()}, {m.upper(), m.upper_allowed()}}) {
+      if (!std::isfinite(bound) || !allowed) continue;
       Session session;
       Call call(command, session);
       const Wording wording{door, std::string(command.name), "run.toml"};

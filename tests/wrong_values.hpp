@@ -46,7 +46,7 @@ inline runs::Value right_value(const runs::Member& m, runs::Door door) {
   if (!m.words().empty()) return takes_whole(m) ? given(std::stoll(m.words()[0]), door) : given(m.words()[0], door);
   if (!takes_number(m)) return given(std::string("1"), door);
   const bool low = std::isfinite(m.lower()), high = std::isfinite(m.upper());
-  if (m.bounds_allowed()) return number_for(m, low ? m.lower() : 1, door);
+  if (m.lower_allowed()) return number_for(m, low ? m.lower() : 1, door);
   return number_for(m, low && high ? (m.lower() + m.upper()) / 2 : low ? m.lower() + 1 : 1, door);
 }
 
@@ -73,7 +73,8 @@ inline std::vector<WrongValue> wrong_values(const runs::Member& m, runs::Door do
       const double bound = sign < 0 ? m.lower() : m.upper();
       if (!std::isfinite(bound)) continue;
       const double beyond = takes_whole(m) ? bound + sign : std::nextafter(bound, sign * HUGE_VAL);
-      all.push_back({number_for(m, m.bounds_allowed() ? beyond : bound, door), Kind::range});
+      const bool allowed = sign < 0 ? m.lower_allowed() : m.upper_allowed();
+      all.push_back({number_for(m, allowed ? beyond : bound, door), Kind::range});
     }
   }
   if (m.words().empty()) return all;
