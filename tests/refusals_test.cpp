@@ -25,7 +25,7 @@ using Entries = std::vector<std::pair<std::string, Value>>;
 std::vector<std::string> words_of_line(const Command& command, const Entries& entries) {
   std::vector<std::string> words = {"quarksmith", std::string(command.name)};
   Session session;
-  Call call(command, session);
+  runs::Call call(command, session);
   for (const auto& [name, value] : entries) {
     const Member* m = call.members().find(name);
     if (m == nullptr || !m->is_positional()) words.push_back(Wording{}.name(name));
@@ -57,7 +57,7 @@ std::optional<Refusal> refusal_of(const Command& command, Door door, const Entri
       return;
     }
     Session session;
-    Call(command, session).fill({entries, 0}, {door, std::string(command.name), "run.toml"});
+    runs::Call(command, session).fill({entries, 0}, {door, std::string(command.name), "run.toml"});
   });
 }
 
@@ -81,7 +81,7 @@ int for_all_members(const std::function<void(const Command&, Door, const Member&
   int count = 0;
   for (const Command* command : all_commands()) {
     Session session;
-    Call call(*command, session);
+    runs::Call call(*command, session);
     for (const Member& m : call.members().all()) {
       if (m.is_hidden()) continue;
       for (const Door door : {Door::command, Door::toml, Door::c, Door::python}) work(*command, door, m);
@@ -95,7 +95,7 @@ int for_all_members(const std::function<void(const Command&, Door, const Member&
 Entries required_of(const Command& command, Door door, std::string_view but) {
   Entries all;
   Session session;
-  Call call(command, session);
+  runs::Call call(command, session);
   for (const Member& m : call.members().all())
     if ((m.is_required() || m.name() == "mass") && m.name() != but) all.emplace_back(m.name(), right_value(m, door));
   return all;
@@ -133,7 +133,7 @@ TEST(Refusals, BoundsThatAreAllowedAreTaken) {
     for (const auto& [bound, allowed] : {std::pair{m.lower(), m.lower_allowed()}, {m.upper(), m.upper_allowed()}}) {
       if (!std::isfinite(bound) || !allowed) continue;
       Session session;
-      Call call(command, session);
+      runs::Call call(command, session);
       const Wording wording{door, std::string(command.name), "run.toml"};
       EXPECT_NO_THROW(call.members().find(m.name())->set(number_for(m, bound, door), wording)) << m.name();
       ++bounds;
@@ -172,7 +172,7 @@ TEST(Refusals, AMemberIsRefusedWhereItMeansNothing) {
     bool refused = false;
     for (const std::string& action : {std::string("wilson"), std::string("staggered")}) {
       Session session;
-      Call call(command, session);
+      runs::Call call(command, session);
       Entries entries = required_of(command, door, m.name());
       if (call.members().find("action") != nullptr) entries.emplace_back("action", given(action, door));
       if (m.where() == "mixed precision") entries.emplace_back("precision", given(std::string("double"), door));
