@@ -46,7 +46,7 @@ std::unique_ptr<LocalCoherence> make_coherence(const EigenDescription& o, const 
   }
 }
 
-Json json_of(const EigenDescription& o, const EigenResult& r) {
+Json eigen_json(const EigenDescription& o, const EigenResult& r) {
   Json j = {{"operator", o.kind},       {"action", runs::texts_of(r.provenance)},
             {"even_odd", r.even_odd},   {"eigenvalues", r.values},
             {"residuals", r.residuals}, {"applications", r.applications},
@@ -172,7 +172,7 @@ EigenResult find(EigenDescription& o, Session& session, Stops& stops) {
   r.applications = pairs.applications;
   r.converged = pairs.converged;
   coherence = compress(std::move(coherence), pairs, a, r);
-  report(session, json_of(o, r));
+  report(session, eigen_json(o, r));
   if (session.in_memory) leave_vectors(pairs, solver.dirac().matrix(), solver.basis(), r);
   if (!o.out.empty() && !pairs.values.empty())
     write_found(o, choice, named, pairs, coherence.get(), r.even_odd, solver.basis(), session);

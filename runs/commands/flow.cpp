@@ -20,7 +20,7 @@ Json entry(const FlowPoint& p) {
           {"charge", p.charge}};
 }
 
-Json json_of(const FlowDescription& o, const FlowResult& r) {
+Json flow_json(const FlowDescription& o, const FlowResult& r) {
   Json table = Json::array();
   for (const FlowPoint& p : r.points) table.push_back(entry(p));
   Json j = {{"lattice", r.lattice},
@@ -99,7 +99,7 @@ FlowResult run(FlowDescription& o, Session& session) {
     r.gauge->phase = named.gauge.phase;
     if (!o.out.empty()) write_gauge(session.output(o.out), *r.gauge, format, output_bits(format));
   }
-  report(session, json_of(o, r));
+  report(session, flow_json(o, r));
   return r;
 }
 

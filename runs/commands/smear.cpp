@@ -22,7 +22,7 @@ LinkSmearing smearing_of(const SmearDescription& o) {
   return link_smearing_of(fmt::format("{}:{},{},{}", o.kind, o.kind == "stout" ? o.rho : o.alpha, o.steps, o.links));
 }
 
-Json json_of(const SmearDescription& o, const SmearResult& r) {
+Json smear_json(const SmearDescription& o, const SmearResult& r) {
   return {{"in", o.in},
           {"out", o.out},
           {"smearing", o.kind},
@@ -89,7 +89,7 @@ SmearResult run(SmearDescription& o, Session& session) {
                     o.called(o.kind == "stout" ? "rho"
                              : o.kind == "ape" ? "alpha"
                                                : "hyp")));
-  report(session, json_of(o, r));
+  report(session, smear_json(o, r));
   return r;
 }
 
