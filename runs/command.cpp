@@ -29,6 +29,23 @@ const Command& command_named(std::string_view name) {
                                 fmt::join(known, ", ")));
 }
 
+void enter(Description& description, Description& fresh, Session& session, const Command& command) {
+  Session fresh_session;
+  Members members, before;
+  session.uses = fresh_session.uses = command.uses;
+  session.in_memory = true;
+  description.list(members);
+  session.list(members);
+  fresh.list(before);
+  fresh_session.list(before);
+  for (Description* part : members.parts()) part->forget_given();
+  Table given;
+  for (Member& m : members.all())
+    if (const Member* was = before.find(m.name()); was == nullptr || was->text() != m.text())
+      given.entries.emplace_back(m.name(), m.take());
+  fill(members, given, {Door::cpp, std::string(command.name), {}});
+}
+
 Call::Call(const Command& command, Session& session) : command_(command), session_(session), task_(command.make()) {
   session_.uses = command.uses;
   task_->description().list(members_);

@@ -12,7 +12,7 @@
 
 namespace quarksmith::runs {
 
-/// What a run leaves besides its report (Session::reported) and its files.
+/// What doors take of the result of a run, besides its report (Session::reported) and its files.
 struct Outcome {
   int status = 0;  ///< exit status of the command: 0 done, 1 failed
   std::optional<HostGauge> gauge;
@@ -20,6 +20,19 @@ struct Outcome {
   std::optional<SpinorField> vectors;  ///< of `eigen`, as right-hand sides on all sites
   const BasisInfo* vectors_basis = nullptr;
 };
+inline Outcome outcome_of(Outcome outcome) { return outcome; }
+/// Of the struct that a run returns (runs/propagator.hpp), by the names of its members.
+template <class Result>
+Outcome outcome_of(Result result) {
+  Outcome outcome;
+  if constexpr (requires { result.gauge; }) outcome.gauge = std::move(result.gauge);
+  if constexpr (requires { result.quark; }) outcome.quark = std::move(result.quark);
+  if constexpr (requires { result.vectors; }) {
+    outcome.vectors = std::move(result.vectors);
+    outcome.vectors_basis = result.basis;
+  }
+  return outcome;
+}
 
 /// A run that has been described, or is to be.
 class Task {
@@ -30,13 +43,13 @@ class Task {
   virtual Outcome start(Session& session) = 0;
 };
 
-/// The task of a description D, for which a function `Outcome run(D&, Session&)` does the work.
+/// The task of a description D, for which a function `run(D&, Session&)` does the work.
 template <class D>
 std::unique_ptr<Task> task() {
   class Of final : public Task {
    public:
     Description& description() override { return described_; }
-    Outcome start(Session& session) override { return run(described_, session); }
+    Outcome start(Session& session) override { return outcome_of(run(described_, session)); }
 
    private:
     D described_;
@@ -53,6 +66,15 @@ struct Command {
   std::string_view leaves = "report";  ///< for a program, besides a report: `gauge`, `quarks`, `eigenvectors`
   bool of_shell = false;               ///< it writes files of a shell, or starts itself again: no program calls it
 };
+
+void enter(Description& description, Description& fresh, Session& session, const Command& command);
+/// What a run begins with that C++ programs call: where no door has filled its description, members that differ from
+/// those of a new one, as those of the session, count as given, and all are checked as doors do it.
+/// \throws as fill.
+template <class D>
+void enter(D& description, Session& session, const Command& command) {
+  if (D fresh; description.wording.door == Door::cpp) enter(description, fresh, session, command);
+}
 
 /// All of them, in the order of help.
 std::vector<const Command*> all_commands();

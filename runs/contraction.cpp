@@ -1,6 +1,7 @@
 #include "runs/contraction.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/output.hpp"
+#include "runtime/text.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::runs {
@@ -19,6 +21,22 @@ template <class T>
 Json value_json(const T& value) {
   return value;
 }
+
+Json value_json(const ColumnSolve& r) {
+  Json j = r.mass ? Json{{"colour", r.colour}, {"mass", *r.mass}} : Json{{"spin", r.spin}, {"colour", r.colour}};
+  j.update({{"iterations", r.iterations},
+            {"residual", r.residual},
+            {"seconds", r.seconds},
+            {"gflops", r.gflops},
+            {"solver", r.solver},
+            {"precision", r.precision},
+            {"even_odd", r.even_odd},
+            {"links", r.links}});
+  for (const SolverEvent& e : r.events) j["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+  if (!r.converged) j["converged"] = false;
+  return j;
+}
+
 template <class T>
 Json value_json(const std::vector<T>& list) {
   Json all = Json::array();
@@ -26,26 +44,10 @@ Json value_json(const std::vector<T>& list) {
   return all;
 }
 
-Json entry(const ColumnReport& r) {
-  return {{"iterations", r.iterations}, {"residual", r.residual},   {"seconds", r.seconds},   {"gflops", r.gflops},
-          {"solver", r.solver},         {"precision", r.precision}, {"even_odd", r.even_odd}, {"links", r.links}};
-}
-
-Json joined(Json first, const Json& rest) {
-  first.update(rest);
-  return first;
-}
-
 /// What the file says of its own layout is no provenance of correlators.
 Provenance without_layout(Provenance all) {
   for (const char* key : {"format", "kind", "columns", "lattice", "plaquette"}) all.erase(key);
   return all;
-}
-
-Json provenance_json(const Contraction& c) {
-  Json j = runs::to_json(c.provenance);
-  if (!c.sink.empty()) j["sink"] = c.sink;
-  return j;
 }
 
 /// What an unfinished run wrote to --json; null: there is nothing of that kind, or it shall be replaced anyway.
@@ -57,27 +59,23 @@ Json unfinished_in(Session& session) {
   return is ? found : Json();
 }
 
-std::string csv(const Json& j) {
-  std::string text = "t";
-  std::vector<Json> columns;
-  for (const char* group : {"correlators", "mesons"}) {
-    if (!j.contains(group)) continue;
-    for (const auto& [name, values] : j[group].items()) {
-      text += values[0].is_array() ? fmt::format(",{0}_re,{0}_im", name) : "," + name;
-      columns.push_back(values);
-    }
-  }
-  text += "\n";
-  for (std::size_t t = 0; t < columns.front().size(); ++t) {
-    text += std::to_string(t);
-    for (const Json& values : columns) {
-      if (values[t].is_array())
-        text += fmt::format(",{:.17g},{:.17g}", values[t][0].get<double>(), values[t][1].get<double>());
+std::string csv(const std::vector<Correlator>& all) {
+  const auto column = [](const std::string& name, const auto& values, std::vector<std::string>& rows) {
+    constexpr bool is_real = std::is_same_v<decltype(values), const std::vector<double>&>;
+    rows.resize(values.size() + 1);
+    rows[0] += is_real ? "," + name : fmt::format(",{0}_re,{0}_im", name);
+    for (std::size_t t = 0; t < values.size(); ++t)
+      if constexpr (is_real)
+        rows[t + 1] += fmt::format(",{:.17g}", values[t]);
       else
-        text += fmt::format(",{:.17g}", values[t].get<double>());
-    }
-    text += "\n";
-  }
+        rows[t + 1] += fmt::format(",{:.17g},{:.17g}", values[t].real(), values[t].imag());
+  };
+  std::vector<std::string> rows;
+  for (const std::string_view group : {"correlators", "mesons"})
+    for (const Correlator& c : all)
+      if (c.group == group) std::visit([&](const auto& values) { column(c.name, values, rows); }, c.values);
+  std::string text;
+  for (std::size_t n = 0; n < rows.size(); ++n) text += (n == 0 ? "t" : std::to_string(n - 1)) + rows[n] + "\n";
   return text;
 }
 
@@ -119,27 +117,22 @@ Contraction contraction_of(const PropagatorHeader& header, double plaquette, int
 
 Columns::Columns(const DomainPointer& domain, const std::vector<double>& masses) : quark_(domain, masses) {}
 
-Json& Columns::solve(int n, const ColumnReport& report) {
+ColumnSolve& Columns::solve(int n, const ColumnReport& report) {
   const int a = n / 3, colour = n % 3;
-  if (!quark_.staggered()) return solves_[{a, colour}] = joined({{"spin", a}, {"colour", colour}}, entry(report));
-  return solves_[{colour, a}] = joined({{"colour", colour}, {"mass", quark_.masses[a]}}, entry(report));
+  ColumnSolve one{report, a, colour, {}, {}};
+  if (quark_.staggered()) one.spin = 0, one.mass = quark_.masses[std::size_t(a)];
+  return solves_[quark_.staggered() ? std::pair(colour, a) : std::pair(a, colour)] = std::move(one);
 }
 
 void Columns::note(int n, const HostSpinor& column, const ColumnReport& report, Communicator& ranks) {
   if (!report.midpoint.empty()) quark_.norms[n] = {report.midpoint, slice_norms(column, ranks)};
 }
 
-Json Columns::solves() const {
-  auto all = Json::array();
-  for (const auto& [key, solve] : solves_) all.push_back(solve);
-  return all;
-}
-
 std::vector<double> Columns::residuals() const {
   std::vector<double> worst(quark_.quarks.size());
-  for (const auto& [key, solve] : solves_) {
-    double& one = worst[quark_.staggered() ? key.second : 0];
-    one = std::max(one, solve["residual"].get<double>());
+  for (const auto& [place, solve] : solves_) {
+    double& one = worst[quark_.staggered() ? place.second : 0];
+    one = std::max(one, solve.residual);
   }
   return worst;
 }
@@ -147,35 +140,58 @@ std::vector<double> Columns::residuals() const {
 std::string Columns::summary() const {
   double least = INFINITY, most = 0, residual = 0, seconds = 0;
   for (const auto& [column, solve] : solves_) {
-    const double iterations = solve["iterations"];
-    least = std::min(least, iterations);
-    most = std::max(most, iterations);
-    residual = std::max(residual, solve["residual"].get<double>());
-    seconds += solve["seconds"].get<double>();
+    least = std::min(least, solve.iterations);
+    most = std::max(most, solve.iterations);
+    residual = std::max(residual, solve.residual);
+    seconds += solve.seconds;
   }
   return fmt::format("{} columns: {}{} iterations, residual {:.2e} at most, {:.3g} s of solves", solves_.size(),
                      least < most ? fmt::format("{} to ", least) : "", most, residual, seconds);
 }
 
-Json Columns::result(const Contraction& c) {
+PropagatorResult Columns::result(const Contraction& c) {
   quark_.source_t = c.source_t;
   quark_.time_phase = c.time_phase;
-  Json j = {{"lattice", quark_.lattice().global_extent()}, {"plaquette", c.plaquette}};
-  if (quark_.staggered()) j["masses"] = quark_.masses;
+  PropagatorResult r = unfinished(c);
+  r.finished = true;
   for (const CorrelatorKind* kind : listed<CorrelatorKind>())
-    for (const Correlator& r : kind->contract(quark_))
-      (r.group.empty() ? j : j[r.group])[r.name] = std::visit([](const auto& x) { return value_json(x); }, r.values);
-  j["solves"] = solves();
-  j["provenance"] = provenance_json(c);
+    for (Correlator& made : kind->contract(quark_)) r.correlators.push_back(std::move(made));
+  return r;
+}
+
+PropagatorResult Columns::unfinished(const Contraction& c) const {
+  PropagatorResult r{.lattice = quark_.lattice().global_extent(),
+                     .plaquette = c.plaquette,
+                     .masses = quark_.masses,
+                     .finished = false,
+                     .provenance = c.provenance,
+                     .sink = c.sink};
+  for (const auto& [place, solve] : solves_) r.solves.push_back(solve);
+  return r;
+}
+
+Json json_of(const PropagatorResult& r) {
+  Json j = {{"lattice", r.lattice}, {"plaquette", r.plaquette}};
+  if (!r.finished) j["finished"] = false;
+  if (r.finished && !r.masses.empty()) j["masses"] = r.masses;
+  for (const Correlator& c : r.correlators)
+    (c.group.empty() ? j : j[c.group])[c.name] = std::visit([](const auto& x) { return value_json(x); }, c.values);
+  j["solves"] = value_json(r.solves);
+  j["provenance"] = runs::to_json(r.provenance);
+  if (!r.sink.empty()) j["provenance"]["sink"] = r.sink;
+  if (r.saving) j["saving"] = json_of(*r.saving);
   return j;
 }
 
-Json Columns::unfinished(const Contraction& c) const {
-  return {{"lattice", quark_.lattice().global_extent()},
-          {"plaquette", c.plaquette},
-          {"finished", false},
-          {"solves", solves()},
-          {"provenance", provenance_json(c)}};
+const std::vector<double>& PropagatorResult::correlator(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const Correlator& c : correlators)
+    if (const auto* values = std::get_if<std::vector<double>>(&c.values)) {
+      if (c.name == name) return *values;
+      known.push_back(c.name);
+    }
+  throw UnknownName(fmt::format("correlator '{}' is not of this quark; {}use {}", name,
+                                suggestion(std::string(name), known), fmt::join(known, ", ")));
 }
 
 bool exists_on_root(const std::filesystem::path& path, Session& session) {
@@ -212,8 +228,8 @@ bool has_unfinished(Session& session) { return !unfinished_in(session).is_null()
 void require_same_unfinished(const PropagatorHeader& header, Session& session) {
   const Json found = unfinished_in(session);
   Json own = runs::to_json(header.provenance);
-  if (found.is_null()) return;
   if (found["provenance"].contains(formula_key) && !own.contains(formula_key)) own[formula_key] = "";
+  if (found.is_null()) return;
   for (const auto& [key, value] : own.items())
     if (const Json was = found["provenance"].value(key, Json()); was != value)
       throw UsageError(
@@ -222,9 +238,9 @@ void require_same_unfinished(const PropagatorHeader& header, Session& session) {
                       session.json.string(), key, printable(was.dump()), value.dump()));
 }
 
-void write_correlators(const std::filesystem::path& path, const Json& result, Session& session) {
+void write_correlators(const std::filesystem::path& path, const PropagatorResult& result, Session& session) {
   if (path.empty()) return;
-  session.write(path, path.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
+  session.write(path, path.extension() == ".csv" ? csv(result.correlators) : json_text(json_of(result)) + "\n");
   session.info(fmt::format("wrote {}", path.string()));
 }
 

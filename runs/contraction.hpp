@@ -3,15 +3,16 @@
 #pragma once
 
 #include "runs/print.hpp"
-#include "runs/solve.hpp"
+#include "runs/propagator.hpp"
 #include "runtime/io/propagator.hpp"
-#include "solvers/measure/quark_columns.hpp"
 
 namespace quarksmith::runs {
 
 /// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
 std::string gauge_digest(const HostGauge& gauge, const Session& session);
 Json to_json(const Provenance& all);
+/// What --correlators and --json write.
+Json json_of(const PropagatorResult& result);
 Json json_of(const Saving& saving);
 
 /// What correlators need beside columns; the file of a propagator states all of it.
@@ -34,8 +35,8 @@ class Columns {
   /// \param masses of staggered quarks; none: Dirac quarks.
   Columns(const DomainPointer& domain, const std::vector<double>& masses);
 
-  /// The entry of column n = 3 a + colour in `solves`.
-  Json& solve(int n, const ColumnReport& report);
+  /// What is told of the solve of column n = 3 a + colour.
+  ColumnSolve& solve(int n, const ColumnReport& report);
   /// Takes a solution before a sink, from a file or from where it was solved for, in a basis.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
   void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
@@ -49,20 +50,19 @@ class Columns {
   }
   /// What it has taken, given away.
   QuarkColumns release() { return std::move(quark_); }
-  Json solves() const;
   const QuarkColumns& quark() const { return quark_; }
   /// The largest of each propagator of it.
   std::vector<double> residuals() const;
   /// One line of all of them: iterations, the largest residual, seconds.
   std::string summary() const;
-  /// What --correlators and --json write.
-  Json result(const Contraction& c);
-  /// What --json writes of a run that ends before it has all columns.
-  Json unfinished(const Contraction& c) const;
+  /// All that there is but the columns.
+  PropagatorResult result(const Contraction& c);
+  /// That of a run that ends before it has all columns.
+  PropagatorResult unfinished(const Contraction& c) const;
 
  private:
   QuarkColumns quark_;
-  std::map<std::pair<int, int>, Json> solves_;
+  std::map<std::pair<int, int>, ColumnSolve> solves_;  ///< in the order in which they are told
 };
 
 /// Whether rank 0 sees a file: what others see may lag behind on shared file systems.
@@ -84,6 +84,6 @@ bool has_unfinished(Session& session);
 void require_same_unfinished(const PropagatorHeader& header, Session& session);
 
 /// Writes JSON, or CSV if the name ends in .csv: one line a time slice, complex values in two columns.
-void write_correlators(const std::filesystem::path& path, const Json& result, Session& session);
+void write_correlators(const std::filesystem::path& path, const PropagatorResult& result, Session& session);
 
 }  // namespace quarksmith::runs

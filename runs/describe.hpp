@@ -72,8 +72,9 @@ class Description {
   [[noreturn]] void refuse(Refusal::Kind kind, std::string_view member, const std::string& why) const;
   /// Takes a member as given: its default does not hold.
   void mark_given(std::string_view member) { given_.emplace(member); }
+  void forget_given() { given_.clear(); }
 
-  Wording wording;
+  Wording wording{Door::cpp, {}, {}};  ///< of the door that has filled it; of Door::cpp none has
 
  private:
   std::set<std::string, std::less<>> given_;
@@ -167,6 +168,8 @@ class Member {
   std::string shown_default() const { return open_ ? "" : initial_; }
   /// Its present value as text.
   std::string text() const;
+  /// Its present value, for `set`; of a list that then is empty.
+  Value take();
   Description& owner() const { return *owner_; }
   /// Empty where it means something.
   std::string why_not() const { return why_not_ ? why_not_() : ""; }

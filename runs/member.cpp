@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "runtime/text.hpp"
 
@@ -160,6 +161,16 @@ std::string Member::text() const {
         }
       },
       target_);
+}
+
+Value Member::take() {
+  if (auto* const* on = std::get_if<bool*>(&target_)) return {**on};
+  if (auto* const* list = std::get_if<std::vector<std::string>*>(&target_)) {
+    std::vector<Value> all;
+    for (std::string& one : std::exchange(**list, {})) all.push_back({Word{std::move(one)}});
+    return {std::move(all)};
+  }
+  return {Word{text()}};
 }
 
 void Member::refuse(Refusal::Kind kind, const Value& value, const Wording& wording, const std::string& message) const {

@@ -114,7 +114,7 @@ void Session::report(const std::string& result) {
 void Session::print(const std::string& text) {
   if (take_text)
     take_text(text);
-  else
+  else if (!in_memory)
     fmt::print("{}", text), std::fflush(stdout);  // tables grow line by line
 }
 

@@ -23,6 +23,7 @@ std::string Wording::with(std::string_view member, std::string_view value) const
     case Door::toml:
       return fmt::format("{} = \"{}\"", member, value);
     case Door::c:
+    case Door::cpp:
       return fmt::format("{}={}", member, value);
     case Door::python:
       return fmt::format("{}='{}'", member, value);
@@ -41,6 +42,8 @@ std::string Wording::help() const {
       return fmt::format("quarksmith_help(\"{}\", ...)", command);
     case Door::python:
       return fmt::format("help(quarksmith.{})", function);
+    case Door::cpp:
+      return fmt::format("runs/{}.hpp", command);
     case Door::toml:
       break;
   }

@@ -8,7 +8,7 @@
 namespace quarksmith::runs {
 
 /// Where values come from: the words of messages follow.
-enum class Door { command, toml, c, python };
+enum class Door { command, toml, c, python, cpp };
 
 /// How messages write names and values. Members are named by words joined with underscores, `max_iterations`.
 struct Wording {

@@ -52,7 +52,8 @@ std::vector<double> masses_of(CorrelatorsDescription& o, const PropagatorReader&
   return masses;
 }
 
-Json contracted(CorrelatorsDescription& o, const PropagatorReader& file, const Lattice& lattice, Session& session) {
+PropagatorResult contracted(CorrelatorsDescription& o, const PropagatorReader& file, const Lattice& lattice,
+                            Session& session) {
   const QuarkSmearing sink = sink_of(o.sink);
   const DomainPointer domain = session.open_domain(lattice);
   Columns columns(domain, masses_of(o, file));
@@ -69,7 +70,7 @@ Json contracted(CorrelatorsDescription& o, const PropagatorReader& file, const L
   return columns.result(contraction_of(file, lattice, file.form().staggered ? "" : o.sink));
 }
 
-Outcome run(CorrelatorsDescription& o, Session& session) {
+PropagatorResult run(CorrelatorsDescription& o, Session& session) {
   if (o.correlators.empty() && !session.reports_wanted())
     throw UsageError(fmt::format("correlators needs {} FILE.json or FILE.csv, or {} FILE", o.called("correlators"),
                                  session.called("json")));
@@ -83,10 +84,10 @@ Outcome run(CorrelatorsDescription& o, Session& session) {
                       "that began it",
                       o.file.string(), n / 3, n % 3));
   const Lattice lattice = session.partition().part(file.extent());
-  const Json result = contracted(o, file, lattice, session);
+  PropagatorResult result = contracted(o, file, lattice, session);
   write_correlators(o.correlators, result, session);
-  report(session, result);
-  return {};
+  report(session, json_of(result));
+  return result;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // quarksmith eigen: eigenvalues and eigenvectors of the operators of an action.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,45 +8,13 @@
 #include "runs/command.hpp"
 #include "runs/print.hpp"
 #include "runs/deflation.hpp"
+#include "runs/eigen.hpp"
 #include "runs/stops.hpp"
 #include "runtime/error.hpp"
 #include "solvers/eigen/eigen_file.hpp"
 
 namespace quarksmith::runs {
 namespace {
-
-struct EigenDescription : Description {
-  ActionDescription action;
-  std::string kind = "normal", even_odd = "symmetric";
-  EigenOptions options;
-  std::filesystem::path out;
-  std::string compress, reconstruct = "12";
-  std::string time_limit;
-
-  void list(Members& members) override {
-    action.list(members);
-    auto add = members.of(*this);
-    add("operator", kind,
-        "normal: M^+ M, even-odd or not; hermitian: gamma_5 M; staggered: -D^2 on even sites, M = m + D");
-    add("even_odd", even_odd, "of --operator normal: symmetric, asymmetric or none");
-    add("count", options.count, "how many pairs").range(1, 100000);
-    add("largest", options.largest, "those of largest modulus, not of smallest");
-    add("tol", options.tolerance, "|A v - lambda v| at most, |v| = 1");
-    add("block", options.block, "vectors to which the operator is applied together; 1: one at a time").range(1, 16);
-    add("seed", options.seed, "of the first vectors");
-    add("max_applications", options.most_applications,
-        "of the positive operator to one vector; then the best pairs are kept, with an error (default: any)")
-        .range(1, 1e12)
-        .open();
-    add("time_limit", time_limit, "the same when this time is over: SECONDS, MM:SS or HH:MM:SS");
-    add("out", out, "eigenvectors (HDF5)");
-    add("compress", compress,
-        "write them by local coherence, as combinations of the first N on blocks: X,Y,Z,T,N, for example "
-        "4,4,4,4,24");
-    add("reconstruct", reconstruct, "reals a link: 18, 12 or 8 (default: 12, 18 if not SU(3))").open();
-  }
-  void check() override;
-};
 
 /// What --compress says: extents of blocks, and vectors of the basis.
 std::pair<Coordinates, int> compression_of(const std::string& text) {
@@ -77,93 +46,80 @@ std::unique_ptr<LocalCoherence> make_coherence(const EigenDescription& o, const 
   }
 }
 
-/// What was found, and what a file is to hold of it.
-struct Found {
-  Eigenpairs pairs;
-  std::unique_ptr<LocalCoherence> coherence;
-  std::vector<double> values = {}, residuals = {};  ///< of pairs, before they were compressed
-
-  /// Compresses the pairs, which become those that can be made of it again.
-  void compress(const EigenOperator& a) {
-    values = pairs.values;
-    residuals = pairs.residuals;
-    const int count = static_cast<int>(pairs.values.size());
-    if (coherence && count < coherence->vectors()) coherence.reset();  // of a search that has ended early
-    if (!coherence) return;
-    pairs.values = coherence->compress(pairs.vectors, count, a.positive());
-    pairs.vectors = coherence->expand(pairs.vectors);
-    pairs.residuals = a.residuals(pairs.vectors, pairs.values);
-  }
-  /// Vectors of a file over columns that this one has.
-  double factor() const {
-    const int count = static_cast<int>(pairs.values.size());
-    return double(count) / (coherence->vectors() + coherence->columns_of(count));
-  }
-};
-
-Json eigen_report(const EigenDescription& o, const ActionChoice& choice, const Found& found,
-                  const std::string& even_odd, double seconds) {
-  const Eigenpairs& pairs = found.pairs;
-  Json j = {{"operator", o.kind},           {"action", runs::texts_of(choice.provenance)},
-            {"even_odd", even_odd},         {"eigenvalues", found.values},
-            {"residuals", found.residuals}, {"applications", pairs.applications},
-            {"seconds", seconds},           {"tolerance", o.options.tolerance},
-            {"converged", pairs.converged}};
-  if (found.coherence)
-    j["compressed"] = {{"block", found.coherence->block()},
-                       {"vectors", found.coherence->vectors()},
-                       {"factor", found.factor()},
-                       {"eigenvalues", pairs.values},
-                       {"residuals", pairs.residuals}};
+Json eigen_json(const EigenDescription& o, const EigenResult& r) {
+  Json j = {{"operator", o.kind},       {"action", runs::texts_of(r.provenance)},
+            {"even_odd", r.even_odd},   {"eigenvalues", r.values},
+            {"residuals", r.residuals}, {"applications", r.applications},
+            {"seconds", r.seconds},     {"tolerance", o.options.tolerance},
+            {"converged", r.converged}};
+  if (const auto& c = r.compressed)
+    j["compressed"] = {{"block", c->block},
+                       {"vectors", c->vectors},
+                       {"factor", c->factor},
+                       {"eigenvalues", c->values},
+                       {"residuals", c->residuals}};
   return j;
 }
 
-void write_found(const EigenDescription& o, const ActionChoice& choice, const NamedGauge& named, const Found& found,
-                 const std::string& even_odd, const BasisInfo& basis, Session& session) {
+/// Compresses pairs on blocks, which become those that can be made of that again. \return null: a search that has ended
+/// early has found too few.
+std::unique_ptr<LocalCoherence> compress(std::unique_ptr<LocalCoherence> coherence, Eigenpairs& pairs,
+                                         const EigenOperator& a, EigenResult& r) {
+  const int count = static_cast<int>(pairs.values.size());
+  if (!coherence || count < coherence->vectors()) return nullptr;
+  pairs.values = coherence->compress(pairs.vectors, count, a.positive());
+  pairs.vectors = coherence->expand(pairs.vectors);
+  pairs.residuals = a.residuals(pairs.vectors, pairs.values);
+  r.compressed = {coherence->block(), coherence->vectors(),
+                  double(count) / (coherence->vectors() + coherence->columns_of(count)), pairs.values, pairs.residuals};
+  return coherence;
+}
+
+void write_found(const EigenDescription& o, const ActionChoice& choice, const NamedGauge& named,
+                 const Eigenpairs& pairs, const LocalCoherence* coherence, const std::string& even_odd,
+                 const BasisInfo& basis, Session& session) {
   PropagatorHeader header(eigen_provenance(choice, named.gauge, o.kind, even_odd, session));
   header.remarks = {{"gauge", named.origin},
                     {"program_version", QUARKSMITH_VERSION},
                     {"tolerance", o.options.tolerance},
                     {"basis", "degrand_rossi"}};
-  write_eigenpairs(o.out, found.pairs, basis, header, session.overwrite, session.ranks(), found.coherence.get());
+  write_eigenpairs(o.out, pairs, basis, header, session.overwrite, session.ranks(), coherence);
   session.info(fmt::format("wrote {}", o.out.string()));
 }
 
-void print_found(const Found& found, double seconds, const Device& device, Session& session) {
-  const Eigenpairs& pairs = found.pairs;
-  for (std::size_t n = 0; n < found.values.size(); ++n)
-    print(session, "{:>5} {:>22.15g} {:>9.1e}\n", n, found.values[n], found.residuals[n]);
-  print(session, "{} eigenvalues, {} applications, {:.2f} s on {}\n", found.values.size(), pairs.applications, seconds,
+void print_found(const EigenResult& r, const Device& device, Session& session) {
+  for (std::size_t n = 0; n < r.values.size(); ++n)
+    print(session, "{:>5} {:>22.15g} {:>9.1e}\n", n, r.values[n], r.residuals[n]);
+  print(session, "{} eigenvalues, {} applications, {:.2f} s on {}\n", r.values.size(), r.applications, r.seconds,
         device.name());
-  if (!found.coherence) return;
-  const Coordinates& block = found.coherence->block();
-  print(session, "compressed {:.1f} times: {} vectors on blocks of {}x{}x{}x{}; residuals are up to {:.1e} then\n",
-        found.factor(), found.coherence->vectors(), block[0], block[1], block[2], block[3], pairs.worst());
+  if (const auto& c = r.compressed)
+    print(session, "compressed {:.1f} times: {} vectors on blocks of {}; residuals are up to {:.1e} then\n", c->factor,
+          c->vectors, fmt::join(c->block, "x"), *std::max_element(c->residuals.begin(), c->residuals.end()));
 }
 
 /// What there is where not all that was asked for was found. \throws Error, Interrupted
-[[noreturn]] void fall_short(const EigenDescription& o, const Found& all, const Stops& stops, Session& session) {
-  const Eigenpairs& pairs = all.pairs;
-  const std::vector<double>& residuals = all.residuals;
+[[noreturn]] void fall_short(const EigenDescription& o, const EigenResult& r, bool ended, const Stops& stops,
+                             Session& session) {
+  const std::vector<double>& residuals = r.residuals;
   const auto good =
-      std::count_if(residuals.begin(), residuals.end(), [&](double r) { return r <= o.options.tolerance; });
+      std::count_if(residuals.begin(), residuals.end(), [&](double x) { return x <= o.options.tolerance; });
   std::string kept = "there are no vectors yet";
-  if (!pairs.values.empty())
+  if (!r.values.empty())
     kept = o.out.empty() ? "vectors are not kept: that takes --out FILE.h5"
-                         : fmt::format("the {} best vectors are in {}", pairs.values.size(), o.out.string());
+                         : fmt::format("the {} best vectors are in {}", r.values.size(), o.out.string());
   const std::string found = fmt::format(
       "{} of {} eigenvalues of {} to {:.1e}, residual {:.2e} at most; {}", good, o.options.count, o.kind,
       o.options.tolerance, residuals.empty() ? 0.0 : *std::max_element(residuals.begin(), residuals.end()), kept);
   session.say_at_end(found);
   stops.end();
-  if (!pairs.ended) throw Error(fmt::format("{}; use a larger --tol", found));
-  if (!o.time_limit.empty() && pairs.applications != o.options.most_applications)
+  if (!ended) throw Error(fmt::format("{}; use a larger --tol", found));
+  if (!o.time_limit.empty() && r.applications != o.options.most_applications)
     throw Error(fmt::format("--time-limit {}: {}; give more time", o.time_limit, found));
   throw Error(fmt::format("--max-applications {}: {}; give more", o.options.most_applications, found));
 }
 
 /// Leaves the vectors for the caller: on all sites, zero where they are not. Those on slices are none of its fields.
-void leave_vectors(const Eigenpairs& pairs, const LinearOperator& full, const BasisInfo& basis, Outcome& left) {
+void leave_vectors(const Eigenpairs& pairs, const LinearOperator& full, const BasisInfo& basis, EigenResult& left) {
   if (pairs.values.empty() || full.slices() > 1) return;
   const int count = static_cast<int>(pairs.values.size());
   const SpinorField found = pairs.vectors.columns(0, count);
@@ -174,10 +130,10 @@ void leave_vectors(const Eigenpairs& pairs, const LinearOperator& full, const Ba
   else
     vectors.copy_half(found.subset() == Subset::odd ? Parity::odd : Parity::even, found);
   left.vectors = std::move(vectors);
-  left.vectors_basis = &basis;
+  left.basis = &basis;
 }
 
-Outcome find(EigenDescription& o, Session& session, Stops& stops) {
+EigenResult find(EigenDescription& o, Session& session, Stops& stops) {
   const NamedGauge named = open_gauge(o.action.gauge, o.action.lattice, session);
   const ActionChoice choice = o.action.choose(named.gauge, session);
   const Action& action = choice.action;
@@ -195,7 +151,8 @@ Outcome find(EigenDescription& o, Session& session, Stops& stops) {
                                    o.even_odd, action.name()));
     settings.reduction = Reduction::none;
   }
-  const std::string even_odd = settings.reduction == Reduction::none ? "none" : o.even_odd;
+  EigenResult r{.even_odd = settings.reduction == Reduction::none ? "none" : o.even_odd,
+                .provenance = choice.provenance};
   const Solver solver(action, named.gauge, domain, settings);
   Progress progress("eigen", o.options.count, session);
   o.options.observer = [&](int found, double residual) {
@@ -208,17 +165,45 @@ Outcome find(EigenDescription& o, Session& session, Stops& stops) {
   std::unique_ptr<LocalCoherence> coherence = make_coherence(o, solver, even);
   const EigenOperator a(kind, action, solver.dirac(), solver.basis(), settings.reduction, o.options.block);
   const double start = now();
-  Found found{a.find(o.options), std::move(coherence)};
-  const double seconds = now() - start;
-  const Eigenpairs& pairs = found.pairs;
-  found.compress(a);
-  report(session, eigen_report(o, choice, found, even_odd, seconds));
-  Outcome left;
-  if (session.in_memory) leave_vectors(pairs, solver.dirac().matrix(), solver.basis(), left);
-  if (!o.out.empty() && !pairs.values.empty()) write_found(o, choice, named, found, even_odd, solver.basis(), session);
-  if (domain->communicator().rank() == 0) print_found(found, seconds, domain->device(), session);
-  if (!pairs.converged) fall_short(o, found, stops, session);
-  return left;
+  Eigenpairs pairs = a.find(o.options);
+  r.seconds = now() - start;
+  r.values = pairs.values;
+  r.residuals = pairs.residuals;
+  r.applications = pairs.applications;
+  r.converged = pairs.converged;
+  coherence = compress(std::move(coherence), pairs, a, r);
+  report(session, eigen_json(o, r));
+  if (session.in_memory) leave_vectors(pairs, solver.dirac().matrix(), solver.basis(), r);
+  if (!o.out.empty() && !pairs.values.empty())
+    write_found(o, choice, named, pairs, coherence.get(), r.even_odd, solver.basis(), session);
+  if (domain->communicator().rank() == 0) print_found(r, domain->device(), session);
+  if (!r.converged) fall_short(o, r, pairs.ended, stops, session);
+  return r;
+}
+
+}  // namespace
+
+void EigenDescription::list(Members& members) {
+  action.list(members);
+  auto add = members.of(*this);
+  add("operator", kind,
+      "normal: M^+ M, even-odd or not; hermitian: gamma_5 M; staggered: -D^2 on even sites, M = m + D");
+  add("even_odd", even_odd, "of --operator normal: symmetric, asymmetric or none");
+  add("count", options.count, "how many pairs").range(1, 100000);
+  add("largest", options.largest, "those of largest modulus, not of smallest");
+  add("tol", options.tolerance, "|A v - lambda v| at most, |v| = 1");
+  add("block", options.block, "vectors to which the operator is applied together; 1: one at a time").range(1, 16);
+  add("seed", options.seed, "of the first vectors");
+  add("max_applications", options.most_applications,
+      "of the positive operator to one vector; then the best pairs are kept, with an error (default: any)")
+      .range(1, 1e12)
+      .open();
+  add("time_limit", time_limit, "the same when this time is over: SECONDS, MM:SS or HH:MM:SS");
+  add("out", out, "eigenvectors (HDF5)");
+  add("compress", compress,
+      "write them by local coherence, as combinations of the first N on blocks: X,Y,Z,T,N, for example "
+      "4,4,4,4,24");
+  add("reconstruct", reconstruct, "reals a link: 18, 12 or 8 (default: 12, 18 if not SU(3))").open();
 }
 
 void EigenDescription::check() {
@@ -242,18 +227,6 @@ void EigenDescription::check() {
     throw UsageError(fmt::format("--tol: tolerance {}; use a positive number below 1", options.tolerance));
 }
 
-Outcome run(EigenDescription& o, Session& session) {
-  if (o.out.empty() && !session.reports_wanted()) throw UsageError("eigen needs --out FILE.h5, --json FILE, or both");
-  session.claim({{"out", o.out, true}}, {{"gauge", o.action.gauge}});
-  const std::filesystem::path part = o.out.string() + ".part";
-  if (!o.out.empty() && !session.overwrite && std::filesystem::exists(part))
-    throw UsageError(fmt::format("{}: left by a run that ended early; delete it, or use --overwrite", part.string()));
-  Stops stops(o.time_limit, solve_patience, session);
-  return find(o, session, stops);
-}
-
-}  // namespace
-
 namespace commands {
 extern constinit const Command eigen = {.name = "eigen",
                                         .help = "Eigenvalues and eigenvectors of an action's operators",
@@ -262,6 +235,17 @@ extern constinit const Command eigen = {.name = "eigen",
                                                 Session::crosses | Session::reports | Session::replaces,
                                         .make = task<EigenDescription>,
                                         .leaves = "eigenvectors"};
+}
+
+EigenResult run(EigenDescription& o, Session& session) {
+  enter(o, session, commands::eigen);
+  if (o.out.empty() && !session.reports_wanted()) throw UsageError("eigen needs --out FILE.h5, --json FILE, or both");
+  session.claim({{"out", o.out, true}}, {{"gauge", o.action.gauge}});
+  const std::filesystem::path part = o.out.string() + ".part";
+  if (!o.out.empty() && !session.overwrite && std::filesystem::exists(part))
+    throw UsageError(fmt::format("{}: left by a run that ended early; delete it, or use --overwrite", part.string()));
+  Stops stops(o.time_limit, solve_patience, session);
+  return find(o, session, stops);
 }
 
 }  // namespace quarksmith::runs

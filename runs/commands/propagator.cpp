@@ -59,7 +59,7 @@ class PropagatorRun {
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
   }
 
-  Outcome operator()() {
+  PropagatorResult operator()() {
     say();
     try {
       make_columns();
@@ -70,9 +70,8 @@ class PropagatorRun {
     for (std::size_t n = 0; n < residuals.size(); ++n)
       warn_of_far_slices(spinors() ? "the propagator" : fmt::format("mass {}", masses()[n]), columns_.quark().quarks[n],
                          residuals[n], o_.solve, session_);
-    Json result = columns_.result(contraction());
-    const std::optional<Saving> saving = saving_of(reports_);
-    if (saving) result["saving"] = json_of(*saving);
+    PropagatorResult result = columns_.result(contraction());
+    result.saving = saving_of(reports_);
     if (store_.file) {
       store_.file->finish();
       session_.info(fmt::format("wrote {}", o_.out.string()));
@@ -80,12 +79,11 @@ class PropagatorRun {
     }
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, session_);
-    report(session_, result);
+    report(session_, json_of(result));
     print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
-    if (saving) print(session_, "{}\n", saving_text(*saving));
-    Outcome left;
-    if (session_.in_memory) left.quark = columns_.release();
-    return left;
+    if (result.saving) print(session_, "{}\n", saving_text(*result.saving));
+    if (session_.in_memory) result.quark = columns_.release();
+    return result;
   }
 
  private:
@@ -125,15 +123,16 @@ class PropagatorRun {
   }
 
   /// The end before there are all columns.
-  Outcome stop() {
-    report(session_, columns_.unfinished(contraction()));
-    if (!columns_.solves().empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
+  PropagatorResult stop() {
+    PropagatorResult result = columns_.unfinished(contraction());
+    report(session_, json_of(result));
+    if (!result.solves.empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
     stops_.end();
     if (!solved_ || !store_.file)
       throw Error(fmt::format("--time-limit {}: {}{}; give more time", o_.time_limit,
                               solved_ ? "" : "no column was solved in this time; ", kept()));
     session_.warn("--time-limit: " + kept());
-    return {};
+    return result;
   }
 
   /// The columns of a source: one, or one for each mass.
@@ -274,10 +273,10 @@ class PropagatorRun {
       const int n = columns[i];
       const SolveReport& r = reports[i];
       const ColumnReport report = report_of(r);
-      Json& entry = columns_.solve(n, report);
-      for (const SolverEvent& e : r.events) entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+      ColumnSolve& told = columns_.solve(n, report);
+      told.events = r.events;
+      told.converged = r.converged;
       if (!r.converged) {
-        entry["converged"] = false;
         if (failed.empty())
           failed = fmt::format("{}: {}", title(n), failure_text(r, settings_, choice_.action, o_.solve.choice_names()));
         continue;
@@ -288,7 +287,7 @@ class PropagatorRun {
     }
     solved_ = true;
     if (failed.empty()) return;
-    report(session_, columns_.unfinished(contraction()));
+    report(session_, json_of(columns_.unfinished(contraction())));
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 
@@ -327,7 +326,18 @@ class PropagatorRun {
 
 }  // namespace
 
-Outcome run(PropagatorDescription& o, Session& session) {
+namespace commands {
+extern constinit const Command propagator = {.name = "propagator",
+                                             .help = "Solve for a quark propagator; write it and its correlators",
+                                             .place = 100,
+                                             .uses = Session::reads | Session::computes | Session::shares |
+                                                     Session::crosses | Session::reports | Session::replaces,
+                                             .make = task<PropagatorDescription>,
+                                             .leaves = "quarks"};
+}
+
+PropagatorResult run(PropagatorDescription& o, Session& session) {
+  enter(o, session, commands::propagator);
   if (o.out.empty() && o.correlators.empty() && !session.reports_wanted())
     throw UsageError(
         fmt::format("propagator needs {} FILE.h5, {} FILE.json, or both", o.called("out"), o.called("correlators")));
@@ -342,16 +352,6 @@ Outcome run(PropagatorDescription& o, Session& session) {
                 has_unfinished(session) ? Existing::replace : Existing::refuse);
   Stops stops(o.time_limit, solve_patience, session);
   return PropagatorRun(o, session, stops)();
-}
-
-namespace commands {
-extern constinit const Command propagator = {.name = "propagator",
-                                             .help = "Solve for a quark propagator; write it and its correlators",
-                                             .place = 100,
-                                             .uses = Session::reads | Session::computes | Session::shares |
-                                                     Session::crosses | Session::reports | Session::replaces,
-                                             .make = task<PropagatorDescription>,
-                                             .leaves = "quarks"};
 }
 
 }  // namespace quarksmith::runs

@@ -3,34 +3,12 @@
 
 #include "runs/command.hpp"
 #include "runs/print.hpp"
-#include "runs/session.hpp"
+#include "runs/smear.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 
 namespace quarksmith::runs {
 namespace {
-
-struct SmearDescription : Description {
-  std::string kind, in, out, lattice, format, links = "all", hyp = "0.75,0.6,0.3";
-  double rho = 0.1, alpha = 0.5;
-  int steps = 1, bits = 0;
-  bool allow_non_su3 = false;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("kind", kind, "stout, ape or hyp").required().among({"stout", "ape", "hyp"}).positional();
-    add("in", in, "configuration, or unit:..., weak:..., hot:... as for propagator").required().positional();
-    add("out", out, "file to write").positional();
-    add("rho", rho, "of stout: U' = exp(rho TA(C U^+)) U");
-    add("alpha", alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C");
-    add("hyp", hyp, "of hyp: alpha_1,alpha_2,alpha_3");
-    add("steps", steps, "how often").above(0);
-    add("links", links, "all, or space: time links are neither smeared nor used").among({"all", "space"});
-    list_format(add, format, "OUT", &bits);
-    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
-    list_allow_non_su3(add, allow_non_su3);
-  }
-};
 
 LinkSmearing smearing_of(const SmearDescription& o) {
   const char* own = o.kind == "stout" ? "rho" : o.kind == "ape" ? "alpha" : "hyp";
@@ -44,45 +22,36 @@ LinkSmearing smearing_of(const SmearDescription& o) {
   return link_smearing_of(fmt::format("{}:{},{},{}", o.kind, o.kind == "stout" ? o.rho : o.alpha, o.steps, o.links));
 }
 
-Outcome run(SmearDescription& o, Session& session) {
-  if (o.out.empty() && !session.in_memory) throw UsageError("smear needs OUT, the file to write");
-  const LinkSmearing how = smearing_of(o);
-  const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
-  session.claim({{"OUT", o.out}}, {{"IN", o.in}});
-  const NamedGauge named = open_gauge(o.in, o.lattice, session);
-  require_su3(named.gauge, o.in, o.allow_non_su3, session);
-  const DomainPointer domain = session.open_domain(named.gauge.lattice);
-  const double start = now();
-  const HostGauge smeared = smear(how, named.gauge, domain);
-  const double seconds = now() - start;
-  const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
-  if (!o.out.empty()) write_gauge(session.output(o.out), smeared, format, output_bits(format, o.bits));
-  if (session.ranks().rank() == 0)
-    print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
-          before.plaquette, after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
-  if (after.plaquette < before.plaquette)
-    session.warn(
-        fmt::format("{} has made the links rougher: plaquette {:.6f} before, {:.6f} after; use a smaller {}, or "
-                    "fewer steps",
-                    o.kind, before.plaquette, after.plaquette,
-                    o.called(o.kind == "stout" ? "rho"
-                             : o.kind == "ape" ? "alpha"
-                                               : "hyp")));
-  report(session, {{"in", o.in},
-                   {"out", o.out},
-                   {"smearing", o.kind},
-                   {"strength", how.values[0].real},
-                   {"steps", o.steps},
-                   {"links", o.links},
-                   {"plaquette", after.plaquette},
-                   {"space_plaquette", after.space_plaquette},
-                   {"time_plaquette", after.time_plaquette},
-                   {"link_trace", after.link_trace},
-                   {"seconds", seconds}});
-  return {.gauge = smeared, .quark = {}, .vectors = {}};
+Json smear_json(const SmearDescription& o, const SmearResult& r) {
+  return {{"in", o.in},
+          {"out", o.out},
+          {"smearing", o.kind},
+          {"strength", r.strength},
+          {"steps", o.steps},
+          {"links", o.links},
+          {"plaquette", r.after.plaquette},
+          {"space_plaquette", r.after.space_plaquette},
+          {"time_plaquette", r.after.time_plaquette},
+          {"link_trace", r.after.link_trace},
+          {"seconds", r.seconds}};
 }
 
 }  // namespace
+
+void SmearDescription::list(Members& members) {
+  auto add = members.of(*this);
+  add("kind", kind, "stout, ape or hyp").required().among({"stout", "ape", "hyp"}).positional();
+  add("in", in, "configuration, or unit:..., weak:..., hot:... as for propagator").required().positional();
+  add("out", out, "file to write").positional();
+  add("rho", rho, "of stout: U' = exp(rho TA(C U^+)) U");
+  add("alpha", alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C");
+  add("hyp", hyp, "of hyp: alpha_1,alpha_2,alpha_3");
+  add("steps", steps, "how often").above(0);
+  add("links", links, "all, or space: time links are neither smeared nor used").among({"all", "space"});
+  list_format(add, format, "OUT", &bits);
+  add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+  list_allow_non_su3(add, allow_non_su3);
+}
 
 namespace commands {
 extern constinit const Command smear = {.name = "smear",
@@ -92,6 +61,36 @@ extern constinit const Command smear = {.name = "smear",
                                                 Session::reports | Session::replaces | Session::colourful,
                                         .make = task<SmearDescription>,
                                         .leaves = "gauge"};
+}
+
+SmearResult run(SmearDescription& o, Session& session) {
+  enter(o, session, commands::smear);
+  if (o.out.empty() && !session.in_memory) throw UsageError("smear needs OUT, the file to write");
+  const LinkSmearing how = smearing_of(o);
+  const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
+  session.claim({{"OUT", o.out}}, {{"IN", o.in}});
+  const NamedGauge named = open_gauge(o.in, o.lattice, session);
+  require_su3(named.gauge, o.in, o.allow_non_su3, session);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const double start = now();
+  SmearResult r{.gauge = smear(how, named.gauge, domain), .strength = how.values[0].real};
+  r.seconds = now() - start;
+  r.before = gauge_averages(named.gauge, domain);
+  r.after = gauge_averages(r.gauge, domain);
+  if (!o.out.empty()) write_gauge(session.output(o.out), r.gauge, format, output_bits(format, o.bits));
+  if (session.ranks().rank() == 0)
+    print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
+          r.before.plaquette, r.after.plaquette, r.after.space_plaquette, r.after.time_plaquette, r.after.link_trace);
+  if (r.after.plaquette < r.before.plaquette)
+    session.warn(
+        fmt::format("{} has made the links rougher: plaquette {:.6f} before, {:.6f} after; use a smaller {}, or "
+                    "fewer steps",
+                    o.kind, r.before.plaquette, r.after.plaquette,
+                    o.called(o.kind == "stout" ? "rho"
+                             : o.kind == "ape" ? "alpha"
+                                               : "hyp")));
+  report(session, smear_json(o, r));
+  return r;
 }
 
 }  // namespace quarksmith::runs

@@ -1,5 +1,6 @@
 """An installed library is found and used by other projects, in C++ and C."""
 
+import json
 import re
 import subprocess
 
@@ -12,7 +13,10 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
     subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
     assert (prefix / "bin" / "quarksmith").exists()
     assert (prefix / "include" / "quarksmith.h").exists()
+    page = tmp_path / "pion.cpp"
+    page.write_text(re.search(r"```cpp\n(.*?)```", (ROOT / "docs/howto-cpp.md").read_text(), re.S).group(1))
     configure = ["cmake", "-S", ROOT / "tests/consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    configure.append(f"-DPAGE={page}")
     for command in (configure, ["cmake", "--build", build]):
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr
@@ -21,6 +25,28 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
         assert run.stdout.count("iterations, |b - M x| / |b| =") == solves, program
     run = subprocess.run([build / "consumer_kick"], capture_output=True, text=True, check=True)
     assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
+    check_page(build / "consumer_page", prefix / "bin" / "quarksmith", tmp_path)
+
+
+def check_page(program, quarksmith, folder):
+    """The program of docs/howto-cpp.md prints what the commands give, and refuses what they refuse."""
+
+    def pion(gauge: str) -> list[float]:
+        action = ["--action", "clover", "--kappa", "0.12", "--csw", "1.0", "--tol", "1e-9"]
+        subprocess.run([quarksmith, "propagator", "--gauge", gauge, *action, "--json", "p.json", "--overwrite"],
+                       cwd=folder, check=True, capture_output=True)  # fmt: skip
+        return json.loads((folder / "p.json").read_text())["correlators"]["pion"]
+
+    make = ["heatbath", "--lattice", "4,4,4,6", "--beta", "6", "--sweeps", "2", "--out", "made"]
+    smear = ["smear", "stout", "made_00002.ildg", "smeared.ildg", "--rho", "0.1", "--steps", "2"]
+    for command in (make, smear):
+        subprocess.run([quarksmith, *command], cwd=folder, check=True, capture_output=True)
+    run = subprocess.run([program, "made_00002.ildg"], cwd=folder, capture_output=True, text=True, check=True)
+    printed = [float(line.split()[1]) for line in run.stdout.splitlines() if not line.startswith("plaquette")]
+    expected = pion("made_00002.ildg")[:-1] + pion("smeared.ildg")[:-1]
+    assert printed == pytest.approx(expected, rel=1e-7)
+    wrong = subprocess.run([program, "nowhere.ildg"], cwd=folder, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 1 and "nowhere.ildg" in wrong.stderr and not wrong.stdout
 
 
 @pytest.mark.parametrize(("name", "page"), [("solve.c", "howto-c.md"), ("kick.c", "howto-forces.md")])

@@ -56,6 +56,19 @@ def test_kernel_headers_include_no_host_library():
         queue += re.findall(r'^#include "([^"]+)"', text, flags=re.M)
 
 
+def test_headers_for_programs_include_no_library_of_text():
+    """What is installed: fmt and nlohmann-json are for sources, and for headers of runs that stay here."""
+    needs = re.compile(r"^#include <(fmt|nlohmann|CLI|toml)", flags=re.M)
+    runs = [p for p in tracked("runs/*.hpp") if not re.search(r'"runs/print.hpp"|<fmt/', p.read_text())]
+    queue = [*runs, *(p for p in tracked("runtime/*.hpp", "solvers/*.hpp") if "targets" not in p.parts)]
+    installed = set(queue)
+    assert ROOT / "runs/propagator.hpp" in runs and len(queue) > 100
+    for path in queue:
+        assert not needs.search(path.read_text()), path
+        for name in included(path):
+            assert ROOT / name in installed, f"{path.relative_to(ROOT)} includes {name}, which is not installed"
+
+
 def test_the_c_header_stands_alone():
     """Programs of others compile it: it includes one header of C and names no type of C++."""
     text = (ROOT / "interface/quarksmith.h").read_text()
