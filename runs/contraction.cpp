@@ -227,9 +227,9 @@ bool has_unfinished(Session& session) { return !unfinished_in(session).is_null()
 
 void require_same_unfinished(const PropagatorHeader& header, Session& session) {
   const Json found = unfinished_in(session);
+  if (found.is_null()) return;
   Json own = runs::to_json(header.provenance);
   if (found["provenance"].contains(formula_key) && !own.contains(formula_key)) own[formula_key] = "";
-  if (found.is_null()) return;
   for (const auto& [key, value] : own.items())
     if (const Json was = found["provenance"].value(key, Json()); was != value)
       throw UsageError(

@@ -93,6 +93,9 @@ void fill(Members& members, const Table& values, const Wording& wording) {
       throw Refusal(
           Refusal::Kind::twice, name, value.line,
           wording.message(value.line, fmt::format("{} is given twice; give it once", wording.name(name)), false));
+  }
+  for (const auto& [name, value] : values.entries) {
+    Member* member = members.find(name);
     member->set(value, wording);
     member->owner().mark_given(name);
   }

@@ -56,7 +56,7 @@ inline std::vector<WrongValue> wrong_values(const runs::Member& m, runs::Door do
   std::vector<WrongValue> all;
   const auto add = [&](const auto& x, Kind kind) { all.push_back({given(x, door), kind}); };
   if (is_typed(door)) {
-    all.push_back({{runs::Table(), line_of_values}, Kind::type});
+    if (!m.is_repeated()) all.push_back({{runs::Table(), line_of_values}, Kind::type});  // NAME=VALUE of others
     if (m.is_flag())
       add(1LL, Kind::type), add(std::string("true"), Kind::type);
     else
