@@ -87,10 +87,9 @@ def _add(found: Kernels, operator: str, precision: str, **axes: object) -> None:
 
 def _add_plain(found: Kernels, operator: str, spins: int = 4) -> None:
     """A kernel in double, as molecular dynamics and what makes links take it."""
-    if operator in UNPRINTED:
-        return
-    axes = {"links": "r18", "basis": find_basis(WORKING_BASIS), "spins": spins}
-    _add(found, operator, "double", **{a: v for a, v in axes.items() if a in OPERATORS[operator].axes})
+    if operator not in UNPRINTED:
+        axes = {"links": "r18", "basis": find_basis(WORKING_BASIS), "spins": spins}
+        _add(found, operator, "double", **{a: v for a, v in axes.items() if a in OPERATORS[operator].axes})
 
 
 def served(operator: Operator) -> list[Lowered]:

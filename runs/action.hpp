@@ -32,7 +32,7 @@ struct ActionDescription : Description {
   std::vector<std::string> field;  ///< NAME=FILE
   int slices = 16;
   bool allow_non_su3 = false;
-  bool on_links = false;  ///< links come from elsewhere: neither gauge nor lattice is listed
+  bool on_links = false;         ///< links come from elsewhere: neither gauge nor lattice is listed
   std::filesystem::path folder;  ///< from which the path of a file that states the action starts
 
   void list(Members& members) override;

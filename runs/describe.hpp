@@ -194,8 +194,8 @@ class Member {
   std::string name_, help_, initial_, type_, where_;
   Target target_;
   double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
-  bool lower_allowed_ = true, upper_allowed_ = true, required_ = false, positional_ = false, open_ = false, hidden_ = false, recent_ = false,
-       path_ = false;
+  bool lower_allowed_ = true, upper_allowed_ = true, required_ = false, positional_ = false, open_ = false,
+       hidden_ = false, recent_ = false, path_ = false;
   std::size_t least_ = 0, most_ = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> words_, offered_;
   std::function<void(const std::string&)> check_;

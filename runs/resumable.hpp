@@ -40,7 +40,7 @@ class ResumableRun {
     const char *one, *many;         ///< its steps in words: `sweep`, `sweeps`
     const char* list;               ///< of the report: an entry for each step
     std::vector<const char*> same;  ///< keys in which the report of an earlier part is alike; none: it is not asked for
-    Json told;    ///< the report before any step
+    Json told;                      ///< the report before any step
     std::string resumed;            ///< the file from which it goes on; empty: it begins
     std::uint64_t first, end;       ///< steps that were done there, and at the end
     bool from_first = false;        ///< users count steps from there

@@ -34,13 +34,13 @@ def negated_in_adjoint(graphs: Graphs, flavours: int) -> tuple[str, ...] | None:
     }
     conjugated = {name: np.conj(value) for name, value in numbers.items()}
     try:
-        left = np.vdot(phi, _applied(graphs, numbers, psi))
+        left = complex(np.vdot(phi, _applied(graphs, numbers, psi)))
     except ExpressionError:  # a function that has no value here
         return None
     for count in range(MOST_NEGATED + 1):
         for names in combinations(numbers, count):
             other = conjugated | {name: -conjugated[name] for name in names}
-            right = np.vdot(_chiral(_applied(graphs, other, _chiral(phi))), psi)
+            right = complex(np.vdot(_chiral(_applied(graphs, other, _chiral(phi))), psi))
             if abs(left - right) < TOLERANCE * np.linalg.norm(phi) * np.linalg.norm(psi):
                 return names
     return None

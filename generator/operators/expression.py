@@ -125,8 +125,8 @@ class Expression(Operator):
                 continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
-                most = len(FIELD_POOL) - bool(self.sums)
-                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields; split it")
+                too_many = f"has more than {len(FIELD_POOL) - bool(self.sums)} fields; split it"
+                raise ExpressionError(f"{self.definition.place}: {self.name} {too_many}")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
         return {name: found[name] for name in self.kinds}
@@ -142,20 +142,16 @@ class Expression(Operator):
         return (*last, *written) if sums_first([r for _, r in written], added) else (*written, *last)
 
     def _written(self, lowering: Lowering) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
-        results, outputs = self.definition.results, self.definition.outputs
+        made = list(zip(self.definition.outputs, self.definition.results, strict=True))
         blocks: list[tuple[str, tuple[tuple[str, int, Value], ...]]] = []
-        for (o, kind), r in zip(outputs, results, strict=True):
+        for (o, kind), r in made:
             if kind in PROPAGATORS:
                 blocks.append(("", tuple((o, n, lowering.lower(e)) for n, e in elements_of(r))))
-        spinors = [
-            (o, f, lowering.lower(r, flavour=f))
-            for (o, kind), r in zip(outputs, results, strict=True)
-            if kind in SPINORS
-            for f in range(self.flavours)
-        ]
+        of_spinors = [(o, r) for (o, kind), r in made if kind in SPINORS]
+        spinors = [(o, f, lowering.lower(r, flavour=f)) for o, r in of_spinors for f in range(self.flavours)]
         if spinors:
             blocks.append(("", tuple(spinors)))
-        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if isinstance(r, dict)]
+        matrices = [(o, r) for (o, _), r in made if isinstance(r, dict)]
         if self.schedule.together:
             return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):

@@ -147,7 +147,7 @@ def body_force(record: Lowered) -> Expression:
 
     fields = [f for f in body_fields(record) if f != record.gauge]
     in_place = [(record.free_name(f"{f}_out"), record.free_name(f"by_{f}")) for f in fields]
-    in_place += [tuple(map(record.free_name, ("out", "p")))] * (len(fields) < len(body_fields(record)))
+    in_place += [(record.free_name("out"), record.free_name("p"))] * (len(fields) < len(body_fields(record)))
     return Expression(Formula(name, make_definition), LONG, record.flavours, tuple(in_place))
 
 

@@ -212,9 +212,7 @@ class HmcRun final : public ResumableRun {
     return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
   }
   HostGauge configuration() const override { return hmc_.links(); }
-  ExtraRecord state() const override {
-    return {record, Json{{"trajectories", done()}, {"run", d_.keys}}.dump()};
-  }
+  ExtraRecord state() const override { return {record, Json{{"trajectories", done()}, {"run", d_.keys}}.dump()}; }
   std::string title() const override { return "hmc " + domain_->lattice().global_text(); }
   void wrote(double io) override { entry(done() - 1)["shares"] = shares_of(last_, hmc_, io); }
   void finish() override {
