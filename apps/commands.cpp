@@ -173,13 +173,13 @@ int perform(int argc, const char* const* argv) {
   std::vector<std::string> known;
   std::vector<const Command*> all = offered();
   all.push_back(&complete);
+  const bool is_asked = std::ranges::any_of(all, [&](const Command* c) { return c->name == first; });
   for (const Command* c : all) {
+    if (c != &complete) known.emplace_back(c->name);
+    if (is_asked && c->name != first) continue;  // words after it may be names of others
     CLI::App* command = app.add_subcommand(std::string(c->name), std::string(c->help));
     if (c->name == first) asked = std::make_unique<Asked>(*c, *command);
-    if (c == &complete)
-      command->group("");
-    else
-      known.emplace_back(c->name);
+    if (c == &complete) command->group("");
   }
   if (first.empty()) throw UsageError("a subcommand is required; `quarksmith --help` shows its use");
   if (!asked && first != "-h" && first != "--help" && first != "--version") refuse_unknown(first, std::move(known));

@@ -18,6 +18,9 @@ from .table import Command
 Text = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 TABLE: dict[str, Command]
 
+def with_action(given: dict[str, Any]) -> dict[str, Any]:
+    ...
+
 def refresh() -> None:
     """Reads the table anew, where an action was added: its parameters are arguments."""
     ...

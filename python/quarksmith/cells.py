@@ -243,7 +243,7 @@ class CellAction:
     @property
     def name(self) -> str:
         """As options and run files have it: `twisted-mass` for `TwistedMass`, until another is called so."""
-        called = self._action.called
+        called = str(self._action.called)
         if self._tables[called] != self._action.name:
             called = f"{called}_{self._action.says[:8]}"
             self._call_it(called)

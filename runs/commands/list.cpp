@@ -90,6 +90,7 @@ std::vector<Row> options() {
       if (m.is_hidden()) continue;
       const std::string where = m.where().substr(m.where().starts_with("action ") ? 7 : 0);
       std::string help = m.help();
+      for (std::size_t at = 0; (at = help.find("][", at)) != std::string::npos;) help.insert(at + 1, "\\");  // no link
       if (!where.empty() && help.find(where) == std::string::npos) help += "; with " + m.where();
       if (m.is_required()) help += " (required)";
       const std::string name = m.is_positional() ? m.name() : Wording{}.name(m.name());

@@ -22,7 +22,7 @@ struct ModelDescription : Description {
   void list(Members& members) override {
     auto add = members.of(*this);
     add("lattice", lattices, "extents X,Y,Z,T of the whole lattice; several may follow").required().open();
-    add("local", local, "--lattice gives the extents of each rank's part");
+    add("local", local, "--lattice gives the extents of the local lattice");
     add("grid", grids, "ranks along x,y,z,t; several may follow").open();
     add("ranks", ranks, "instead: numbers of ranks, separated by commas, in the grid that suits them");
     add("measured", files, "JSON of `bench` or `scaling`; several may follow").required().open();
@@ -99,7 +99,7 @@ class Model {
     std::vector<Coordinates> all;
     for (const std::string& grid : o_.grids) all.push_back(four_integers(grid, "--grid"));
     if (o_.ranks.empty()) return all;
-    if (o_.local) throw UsageError("--local gives the extents of each rank's part; give --grid instead of --ranks");
+    if (o_.local) throw UsageError("--local gives the extents of the local lattice; give --grid instead of --ranks");
     for (const std::string& n : split(o_.ranks, ',')) {
       const long long ranks = integer(n, "--ranks");
       if (ranks < 1 || ranks > (1 << 20)) throw UsageError(fmt::format("--ranks {}: use 1 to 2^20", ranks));

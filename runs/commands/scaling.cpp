@@ -23,7 +23,7 @@ struct ScalingDescription : Description {
   void list(Members& members) override {
     auto add = members.of(*this);
     add("lattice", lattice, "extents X,Y,Z,T of the whole lattice");
-    add("local", local, "--lattice gives the extents of each rank's part");
+    add("local", local, "--lattice gives the extents of the local lattice");
     add("precision", precisions, "separated by commas");
     add("operator", hop,
         "hopping term, as names of kernels begin: wilson, wilson_tinv, improved_staggered; of several, separated "
@@ -73,7 +73,7 @@ class Scaling {
   DomainPointer make_domain() const {
     Coordinates extent = four_integers(o_.lattice, "--lattice");
     if (o_.local) {
-      if (!partition_.grid) throw UsageError("--local gives the extents of each rank's part; give --grid too");
+      if (!partition_.grid) throw UsageError("--local gives the extents of the local lattice; give --grid too");
       for (int mu = 0; mu < directions; ++mu) extent[mu] *= (*partition_.grid)[mu];
     }
     return std::make_shared<Domain>(partition_.part(extent), session_.open_device(), partition_.communicator);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runs/command.hpp"
+#include "runs/contraction.hpp"
 #include "runs/print.hpp"
 #include "runs/cycle_bench.hpp"
 #include "runs/deflation.hpp"

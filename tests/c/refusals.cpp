@@ -3,7 +3,7 @@
 #include <functional>
 #include <sstream>
 
-#include "../wrong_values.hpp"
+#include "tests/wrong_values.hpp"
 
 extern "C" {
 #include <quarksmith.h>

@@ -74,4 +74,4 @@ def test_forces_that_join_give_the_same_trajectory(quarksmith, tmp_path, quarks,
 def test_norms_are_all_or_the_first(quarksmith, tmp_path):
     (tmp_path / "run.toml").write_text(RUN.replace("NORMS", "some").replace("MONOMIALS", "").replace("NAMES", "[]"))
     message = quarksmith("hmc", "run.toml", status=2).stderr
-    assert "run.toml:7: [trajectory]: force_norms 'some' is unknown; use all, first" in message
+    assert "run.toml:7: [trajectory]: force_norms 'some' is unknown; use all or first" in message

@@ -88,7 +88,9 @@ extern constinit const SourceKind heavy = {
 
 namespace quarksmith::smearings {
 namespace {
-void smear_heavy(const ChoiceValues& v, const LinkField&, SpinorField& psi) { Blas(psi).scale(v[0].real, psi, psi); }
+void smear_heavy(const ChoiceValues& v, const LinkField&, SpinorField& psi, const std::function<void()>&) {
+  Blas(psi).scale(v[0].real, psi, psi);
+}
 }  // namespace
 extern constinit const SmearingKind heavy = {
     .name = "times",

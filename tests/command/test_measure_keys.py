@@ -97,7 +97,7 @@ TABLES = [
     observable("wilson-loops", {"space": 1, "time": 1}, space="2", time="2", smear_space=SMEARED),
     observable("diagonal-loops", {"time": 1}, time="2", smear_space=SMEARED),
     observable("flow", {"time": 0.2}, time="0.1", step="0.05", every="0.04", action='"symanzik"', tol="1e-4"),
-    ("gauge_fixing", "", FIXING, {"condition": '"coulomb"', "boost": "1.2", "tol": "1e-3", "max_steps": "1",
+    ("gauge_fixing", "", FIXING, {"condition": '"coulomb"', "boost": "1.2", "tol": "1e-5", "max_steps": "1",
                                   "out": '"f"', "transformation": '"g"'}),
 ]
 # fmt: on

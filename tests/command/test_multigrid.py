@@ -183,8 +183,8 @@ def test_a_resumed_run_makes_its_vectors_anew(quarksmith, tmp_path):
     ("change", "message"),
     [
         ('solver = "multigrid"\ntwist = 0.1', "solver 'multigrid': it is for operators without twist"),
-        ('solver = "cg"\nmg = "mg.toml"', 'mg belongs to solver "multigrid"'),
-        ("mg_keep = true", 'mg_keep belongs to solver "multigrid"'),
+        ('solver = "cg"\nmg = "mg.toml"', 'mg belongs to solver = "multigrid"'),
+        ("mg_keep = true", 'mg_keep belongs to solver = "multigrid"'),
         ('solver = "multigrid"\nmg = "none.toml"', "none.toml"),
     ],
 )

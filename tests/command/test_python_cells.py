@@ -139,43 +139,6 @@ def test_formulas_of_one_name_stay_what_they_are(cells):
     assert results == pytest.approx([1.0, 1.5, 1.0], rel=1e-14)
 
 
-def test_actions_of_one_name_stay_what_they_are(cells, tmp_path):
-    """Also where M is a kernel of its own; a file of one serves no other."""
-    from quarksmith.language import Fermion, Links, Real, adj, directions, gamma, shift, x
-
-    def make(r, corner):
-        @cells.action
-        def cell_general(u: Links, psi: Fermion, mass: Real) -> Fermion:
-            hop = sum(
-                (r - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (r + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
-                for mu in directions
-            )
-            two = u[x] * shift(u[x] * shift(psi, +x), +x)
-            return (mass + 4 * r) * psi - hop / 2 + corner * two
-
-        return cell_general
-
-    u = cells.read("weak:0.6:4,4,4,4:1")
-    b = cells.source(u)
-
-    def solution(action):
-        return cells.solve(u, b, action=action, mass=0.5).lexicographic()
-
-    for corner in (0, 0.01):
-        first = make(1.0, corner)
-        expected = solution(first)
-        again = cells.propagator(u, action=first, mass=0.5, out=tmp_path / f"{corner}.h5")
-        second = make(0.7, corner)
-        assert second.name == "cell-general" and abs(solution(second) - expected).max() > 0.1
-        assert np.array_equal(solution(first), expected) and first.name != second.name
-        with pytest.raises(cells.UsageError, match="formula_digest"):
-            cells.propagator(u, action=second, mass=0.5, out=tmp_path / f"{corner}.h5")
-        third = make(1.0, corner)
-        assert third.name == "cell-general" and np.array_equal(solution(third), expected)
-        same = cells.propagator(u, action=third, mass=0.5, out=tmp_path / f"{corner}.h5")
-        assert same.report["correlators"] == again.report["correlators"]
-
-
 def test_momenta_and_links_are_written(cells):
     from quarksmith.language import Algebra, Links, Real, Sum, directions, exp, re, ta, total, trace
 

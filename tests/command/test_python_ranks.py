@@ -216,7 +216,7 @@ def test_communicators_of_mpi4py_choose_the_ranks(program):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("qs.Lattice((4, 4, 4, 8), grid=(1, 1, 1, 4))", "--grid 1,1,1,4 has 4 parts, but 2 ranks were started"),
+        ("qs.Lattice((4, 4, 4, 8), grid=(1, 1, 1, 4))", "grid 1,1,1,4 has 4 parts, but 2 ranks were started"),
         ("qs.read('unit:6,6,6,6')", "cannot be cut into 2 parts of even extents"),
         (
             "qs.smear('stout', qs.read('unit:4,4,4,8'), rho=0.1, grid=(1, 1, 2, 1))",
