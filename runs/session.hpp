@@ -55,8 +55,9 @@ class Session : public Description {
   bool in_memory = false;  ///< results are taken in memory: none of the files of a run has to be named
   std::shared_ptr<Communicator> ranks_given;  ///< which compute together; null: all that were started together
   std::function<void(const std::string& line, bool warning)> take_line;  ///< empty: lines go to standard error
-  std::function<void(const std::string& text)> take_text;                ///< empty: it goes to standard output, or if in_memory nowhere
-  std::function<bool()> wants_end;                                       ///< whether to end, as at SIGINT; asked often
+  std::function<void(const std::string& text)>
+      take_text;                    ///< empty: it goes to standard output, or if in_memory nowhere
+  std::function<bool()> wants_end;  ///< whether to end, as at SIGINT; asked often
   /// Configurations, and numbers of fields of all sites in lexicographic order, under names that stand in the place of
   /// names of files.
   std::map<std::string, HostGauge, std::less<>> gauges;

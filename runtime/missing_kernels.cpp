@@ -126,7 +126,7 @@ class Compiled {
 
  private:
   std::mutex mutex_;
-  std::vector<const KernelModule*> modules_;                    // later ones first
+  std::vector<const KernelModule*> modules_;  // later ones first
   std::map<Row, std::string> failures_;
 };
 
