@@ -7,11 +7,12 @@
 
 #include "runs/action_reader.hpp"
 #include "runs/session.hpp"
-#include "runs/table_reader.hpp"
 #include "runtime/io/propagator.hpp"
 #include "solvers/actions/action.hpp"
 
 namespace quarksmith::runs {
+
+class TableReader;
 
 /// Boundary phases.
 using Phases = BoundaryPhases;

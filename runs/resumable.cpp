@@ -80,10 +80,17 @@ Outcome ResumableRun::operator()() {
   } catch (const Stopped&) {  // the step at hand is given up
   } catch (const Error& e) {
     if (session_.ranks().size() > 1) throw;  // of ranks not all may have met it
-    writer_.wait();
-    if (done_ == saved_) throw;
-    save();
-    writer_.wait();
+    bool saved = false;
+    try {
+      writer_.wait();
+      if (done_ != saved_) {
+        save();
+        writer_.wait();
+        saved = true;
+      }
+    } catch (const Error&) {  // the first one says why the run ends
+    }
+    if (!saved) throw;
     throw Error(fmt::format("{}; {}", e.what(), kept()));
   }
   writer_.wait();

@@ -57,7 +57,6 @@ namespace {
 
 std::string text_of(double x) { return fmt::format("{}", x); }
 std::string text_of(long long n) { return fmt::format("{}", n); }
-std::string text_of(bool on) { return on ? "true" : "false"; }
 std::string text_of(const std::string& text) { return text; }
 std::string text_of(const Value& value) { return word_of(value); }
 template <class T>
@@ -100,12 +99,6 @@ double TableReader::number(const std::string& key, std::optional<double> fallbac
   return noted(key, fallback && !has(key) ? *fallback : as_number(key, need(key, "a number")));
 }
 
-double TableReader::positive(const std::string& key, std::optional<double> fallback) {
-  const double n = number(key, fallback);
-  if (!(n > 0)) fail(find(key)->line, fmt::format("{} = {}; use a positive number", key, n));
-  return n;
-}
-
 long long TableReader::integer(const std::string& key, long long least, long long most,
                                std::optional<long long> fallback) {
   if (fallback && !has(key)) return noted(key, *fallback);
@@ -114,11 +107,6 @@ long long TableReader::integer(const std::string& key, long long least, long lon
   if (n < least || n > most)
     fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
   return noted(key, n);
-}
-
-bool TableReader::flag(const std::string& key, bool fallback) {
-  const Value* value = find(key);
-  return noted(key, value == nullptr ? fallback : as<bool>(key, *value, "true or false"));
 }
 
 std::string TableReader::text(const std::string& key, std::optional<std::string> fallback) {
@@ -140,14 +128,6 @@ std::vector<double> TableReader::numbers(const std::string& key) {
   const Value& value = need(key, "a list of numbers");
   std::vector<double> all;
   for (const Value& one : as<std::vector<Value>>(key, value, "a list of numbers")) all.push_back(as_number(key, one));
-  return noted(key, all);
-}
-
-std::vector<std::string> TableReader::texts(const std::string& key) {
-  const Value& value = need(key, "a list of texts in quotes");
-  std::vector<std::string> all;
-  for (const Value& one : as<std::vector<Value>>(key, value, "a list of texts in quotes"))
-    all.push_back(as<std::string>(key, one, "a list of texts in quotes"));
   return noted(key, all);
 }
 

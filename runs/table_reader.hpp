@@ -48,15 +48,12 @@ class TableReader {
   bool has(const std::string& key) const;
   // A value of a kind. \throws UsageError it is another, or it is missing and there is no fallback.
   double number(const std::string& key, std::optional<double> fallback = {});
-  double positive(const std::string& key, std::optional<double> fallback = {});
   long long integer(const std::string& key, long long least, long long most, std::optional<long long> fallback = {});
-  bool flag(const std::string& key, bool fallback);
   std::string text(const std::string& key, std::optional<std::string> fallback = {});
   /// One of several words.
   std::string word(const std::string& key, const std::vector<std::string>& words,
                    std::optional<std::string> fallback = {});
   std::vector<double> numbers(const std::string& key);
-  std::vector<std::string> texts(const std::string& key);
   /// Empty if it is missing.
   std::optional<TableReader> table(const std::string& key, const std::string& what);
   /// The tables of [[key]] or of a list of tables.

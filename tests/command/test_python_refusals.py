@@ -43,6 +43,7 @@ def test_what_is_wrong_is_told_by_kind_and_name(qs):
     for command in qs.commands.TABLE.values():
         if command.needs_spinors:
             continue
+        required = [name for name, member in command.members.items() if member.required]
         for name, member in command.members.items():
             near = f"{member.name}{member.name[-1]}"
             for argument, value, kind in [
@@ -56,8 +57,8 @@ def test_what_is_wrong_is_told_by_kind_and_name(qs):
                 assert (error.kind, error.member, error.line) == (kind, argument, 0), said
                 assert argument in str(error) and " --" not in str(error), said
                 wrong += 1
-            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}_x'|missing a required argument"):
-                command.bind((), {f"{name}_x": 1})
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}_x'"):
+                command.bind((), {**dict.fromkeys(required, 1), f"{name}_x": 1})
     assert wrong > 1000
 
 
