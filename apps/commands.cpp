@@ -62,7 +62,7 @@ class Asked {
   }
 
   int run() {
-    session_.say_at_end(session_.said_at_end());
+    session_.set_closing_line(session_.closing_line());
     call_.fill(values(), wording());
     return call_.run().status;
   }

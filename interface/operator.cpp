@@ -6,24 +6,24 @@
 namespace quarksmith::interface {
 
 struct Operator final : Handle {
-  Operator(std::shared_ptr<SharedDomain> s, std::unique_ptr<DiracOperator> d, Reduction r, const BasisInfo& b)
-      : Handle(std::move(s)), dirac(std::move(d)), reduction(r), basis(&b) {}
+  Operator(std::shared_ptr<SharedDomain> s, std::unique_ptr<DiracOperator> d, EvenOddForm r, const BasisInfo& b)
+      : Handle(std::move(s)), dirac(std::move(d)), even_odd_form(r), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::op;
 
   /// M, or its even-odd form with work space for so many right-hand sides.
   const SystemOperator& system(int rhs) {
-    if (!system_ || rhs > most_) system_.emplace(*dirac, reduction, most_ = rhs);
+    if (!system_ || rhs > most_) system_.emplace(*dirac, even_odd_form, most_ = rhs);
     return *system_;
   }
   /// \throws StatusError M is applied on all sites.
-  const ReducedOperator& reduced(int rhs) {
-    if (reduction == Reduction::none)
+  const EvenOddOperator& even_odd_operator(int rhs) {
+    if (even_odd_form == EvenOddForm::none)
       refuse("the operator is M on all sites; create it with even-odd=symmetric or asymmetric");
     return *system(rhs).even_odd();
   }
 
   std::unique_ptr<DiracOperator> dirac;
-  Reduction reduction;
+  EvenOddForm even_odd_form;
   const BasisInfo* basis;
 
  private:
@@ -102,14 +102,14 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
     const Action action = d->action.choose(g.gauge, d->session).action;
     const PrecisionInfo& precision = find_precision(d->precision);
     const BasisInfo& basis = find_basis(d->basis);
-    const Reduction reduction = reduction_of(d->even_odd);
-    if (reduction != Reduction::none && !action.has_even_odd())
+    const EvenOddForm even_odd_form = even_odd_form_of(d->even_odd);
+    if (even_odd_form != EvenOddForm::none && !action.has_even_odd())
       refuse(fmt::format("{}: action {} has no even-odd form with these parameters; leave it out",
                          d->called("even_odd", d->even_odd), action.name()));
     const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g.gauge), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
-    give<Operator>(op, g.shared, std::move(dirac), reduction, basis);
+    give<Operator>(op, g.shared, std::move(dirac), even_odd_form, basis);
   });
 }
 
@@ -189,7 +189,7 @@ quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* r
     require_fits(o, *to, "reduced", Subset::even);
     require_fits(o, *from, "b", Subset::full);
     require_pair(*to, *from);
-    o.reduced(from->spinors.rhs()).prepare(to->spinors, from->spinors);
+    o.even_odd_operator(from->spinors.rhs()).prepare(to->spinors, from->spinors);
   });
 }
 
@@ -203,7 +203,7 @@ quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_fie
     require_fits(o, *of, "b", Subset::full);
     require_pair(*to, *from);
     require_pair(*to, *of);
-    o.reduced(from->spinors.rhs()).reconstruct(to->spinors, from->spinors, of->spinors);
+    o.even_odd_operator(from->spinors.rhs()).reconstruct(to->spinors, from->spinors, of->spinors);
   });
 }
 

@@ -15,17 +15,17 @@ namespace {
 /// In which spinors are on the device.
 constexpr const char* kernel_basis = "non_relativistic";
 
-Reduction form_of(const QuarkDescription& d, const Action& action) {
+EvenOddForm form_of(const QuarkDescription& d, const Action& action) {
   if (action.is_squared()) {
     if (!d.even_odd.empty() && d.even_odd != "asymmetric")
       refuse(fmt::format("{} of staggered quarks, whose operator is A on even sites; leave it out",
                          d.called("even_odd", d.even_odd)));
-    return Reduction::asymmetric;
+    return EvenOddForm::asymmetric;
   }
-  const Reduction form = !d.even_odd.empty()     ? quarksmith::reduction_of(d.even_odd)
-                         : action.has_even_odd() ? Reduction::symmetric
-                                                 : Reduction::none;
-  if (form != Reduction::none && !action.has_even_odd())
+  const EvenOddForm form = !d.even_odd.empty()     ? quarksmith::even_odd_form_of(d.even_odd)
+                           : action.has_even_odd() ? EvenOddForm::symmetric
+                                                   : EvenOddForm::none;
+  if (form != EvenOddForm::none && !action.has_even_odd())
     refuse(fmt::format("action {} has no even-odd form; use none", action.name()));
   return form;
 }
@@ -34,7 +34,7 @@ FermionParameters fermion_of(QuarkDescription& d, const Dynamics& on) {
   HostGauge links = unit_gauge(on.lattice());  // lattice and phases are all that an action asks of links in SU(3)
   links.phase = on.phase;
   FermionParameters f{d.action.choose(links, d.session).action};
-  f.reduction = form_of(d, f.action);
+  f.even_odd_form = form_of(d, f.action);
   if (d.stout_rho != 0)
     f.smearing = {d.stout_directions == "xyz" ? "stout_space" : "stout", {{"rho", d.stout_rho}}, d.stout_steps};
   return f;

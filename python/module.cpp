@@ -162,7 +162,7 @@ void bind_lattice(nb::module_& m) {
           [](LatticeObject* self, const Coordinates& extent, const std::string& device,
              const std::optional<Coordinates>& grid) {
             const Busy busy;
-            new (self) LatticeObject{domain_of(Partition{Communicator::world(), grid}.part(extent), device)};
+            new (self) LatticeObject{domain_of(Partition{Communicator::world(), grid}.local_lattice(extent), device)};
           },
           nb::arg("extent"), nb::arg("device") = "auto", nb::arg("grid") = nb::none(),
           "Of several ranks, grid is their number along x, y, z, t; by default that with the smallest boundaries.")
@@ -184,7 +184,7 @@ void bind_lattice(nb::module_& m) {
       .def("__repr__", [](const LatticeObject& l) {
         const Lattice& lattice = l.domain->lattice();
         return "Lattice(" + text_of(lattice.global_extent()) + ", device='" + l.domain->device().name() + "'" +
-               (lattice.parts() > 1 ? ", grid=" + text_of(lattice.grid()) : "") + ")";
+               (lattice.ranks() > 1 ? ", grid=" + text_of(lattice.grid()) : "") + ")";
       });
 }
 

@@ -45,7 +45,7 @@ std::shared_ptr<Device> device_named(const std::string& name) {
 
 DomainPointer domain_of(const Lattice& lattice, const std::string& device) {
   const auto make = [&] { return std::make_shared<Domain>(lattice, device_named(device), Communicator::world()); };
-  if (lattice.parts() == 1) return make();
+  if (lattice.ranks() == 1) return make();
   // What ranks share for a domain they make together: it must not depend on which objects each of them still has.
   static auto& kept = *new std::vector<DomainPointer>;
   for (const DomainPointer& d : kept)

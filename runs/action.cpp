@@ -8,14 +8,14 @@
 #include <mutex>
 #include <ranges>
 
+#include "runs/checkpoints.hpp"
 #include "runs/contraction.hpp"
-#include "runs/earlier.hpp"
 #include "runs/table_reader.hpp"
 #include "runtime/error.hpp"
+#include "runtime/io/field_file.hpp"
 #include "runtime/on_demand.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
-#include "runtime/io/field_file.hpp"
 #include "solvers/actions/slice_transform.hpp"
 
 namespace quarksmith::runs {
@@ -69,16 +69,16 @@ ProvenanceValue recorded(const std::vector<Complex64>& numbers) {
   return real;
 }
 
-std::string spelled(const std::string& text) { return text; }
-std::string spelled(double x) { return fmt::format("{:.17g}", x); }
-std::string spelled(long long n) { return fmt::format("{}", n); }
-std::string spelled(const Complex64& z) {
-  return z.imag() == 0 ? spelled(z.real()) : fmt::format("{:.17g}:{:.17g}", z.real(), z.imag());
+std::string as_text(const std::string& text) { return text; }
+std::string as_text(double x) { return fmt::format("{:.17g}", x); }
+std::string as_text(long long n) { return fmt::format("{}", n); }
+std::string as_text(const Complex64& z) {
+  return z.imag() == 0 ? as_text(z.real()) : fmt::format("{:.17g}:{:.17g}", z.real(), z.imag());
 }
 template <class T>
-std::string spelled(const std::vector<T>& list) {
+std::string as_text(const std::vector<T>& list) {
   std::string text;
-  for (const T& x : list) text += (text.empty() ? "" : ",") + spelled(x);
+  for (const T& x : list) text += (text.empty() ? "" : ",") + as_text(x);
   return text;
 }
 
@@ -125,7 +125,7 @@ const std::vector<ActionMember>& action_members() {
     for (const ActionInfo& a : table) {
       if (!a.offered) continue;
       for (const ActionParameter& p : a.parameters) add(p.name, a, p.help, p.several || p.each_slice || p.complex);
-      for (const ActionSpelling& s : a.spellings) add(s.name, a, s.help, s.numbers != s.name);
+      for (const ActionAlternative& s : a.alternatives) add(s.name, a, s.help, s.numbers != s.name);
     }
     return found;
   }();
@@ -160,7 +160,7 @@ Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, Sess
 std::map<std::string, std::string> texts_of(const Provenance& provenance) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : provenance)
-    all.emplace(name, std::visit([](const auto& x) { return spelled(x); }, value));
+    all.emplace(name, std::visit([](const auto& x) { return as_text(x); }, value));
   std::string phases;
   for (const Complex64& z : std::get<std::vector<Complex64>>(provenance.at("boundary")))
     phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());

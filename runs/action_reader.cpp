@@ -63,7 +63,7 @@ const ActionInfo& ActionReader::meant(const std::string& name, const Texts& give
 std::vector<std::string_view> ActionReader::given_by(const ActionInfo& info, std::string_view name) {
   if (const ActionParameter* p = find_parameter(info, name)) return {p->name};
   std::vector<std::string_view> all;
-  for (const ActionSpelling& s : info.spellings)
+  for (const ActionAlternative& s : info.alternatives)
     for (const NamedNumber& n : s.gives)
       if (s.name == name && !n.name.empty()) all.push_back(n.name);
   return all;
@@ -80,7 +80,7 @@ ActionReader::ActionReader(const ActionInfo& info, const Texts& given, int slice
   }
   for (const ActionParameter& p : info.parameters)
     if (const auto text = given.find(p.name); text != given.end()) read(p, text->second);
-  for (const ActionSpelling& s : info.spellings)
+  for (const ActionAlternative& s : info.alternatives)
     if (const auto text = given.find(s.name); text != given.end()) read(s, text->second);
   for (const ActionParameter& p : info.parameters) require(p);
 }
@@ -135,7 +135,7 @@ void ActionReader::read(const ActionParameter& p, const std::string& text) {
   add(p, std::move(g));
 }
 
-void ActionReader::read(const ActionSpelling& s, const std::string& text) {
+void ActionReader::read(const ActionAlternative& s, const std::string& text) {
   const std::string by(s.name);
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != split(std::string(s.numbers), ',').size())
@@ -168,7 +168,7 @@ void ActionReader::add(const ActionParameter& p, Given g) {
 void ActionReader::require(const ActionParameter& p) const {
   if (!p.required || given_.contains(p.name)) return;
   std::vector<std::string> ways = {wording_.name(p.name)};
-  for (const ActionSpelling& s : info_.spellings)
+  for (const ActionAlternative& s : info_.alternatives)
     for (const auto& [name, given] : s.gives)
       if (name == p.name) ways.push_back(wording_.name(s.name));
   const std::string needs = ways.size() > 1 ? fmt::format("exactly one of {}", fmt::join(ways, " and "))

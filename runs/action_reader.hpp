@@ -52,7 +52,7 @@ class ActionReader {
     std::vector<ActionValues::Value> numbers;  ///< one, several masses, or one for each slice
   };
   void read(const ActionParameter& p, const std::string& text);
-  void read(const ActionSpelling& s, const std::string& text);
+  void read(const ActionAlternative& s, const std::string& text);
   void add(const ActionParameter& p, Given g);
   void require(const ActionParameter& p) const;
   void require_one(const Given& g, const ActionParameter& p) const;

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <utility>
 
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 #include "runtime/clock.hpp"
 
 namespace quarksmith::runs {
 
-ConfigurationWriter::ConfigurationWriter(Session& session, std::string prefix, Existing existing, Told told)
-    : session_(session), prefix_(std::move(prefix)), existing_(existing), told_(std::move(told)) {}
+ConfigurationWriter::ConfigurationWriter(Session& session, std::string prefix, Existing existing, Report report)
+    : session_(session), prefix_(std::move(prefix)), existing_(existing), report_(std::move(report)) {}
 
 void ConfigurationWriter::write(std::uint64_t number, std::uint64_t end, HostGauge gauge,
                                 std::vector<ExtraRecord> records) {
@@ -42,7 +42,7 @@ void ConfigurationWriter::wait() {
   writing_.reset();
   const double seconds = written.seconds.get();
   session_.info(fmt::format("wrote {}", configuration_name(prefix_, written.number).string()));
-  told_(written.number, seconds);
+  report_(written.number, seconds);
 }
 
 }  // namespace quarksmith::runs

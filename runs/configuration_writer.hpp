@@ -20,10 +20,10 @@ namespace quarksmith::runs {
 class ConfigurationWriter {
  public:
   /// Called on the run's own thread when a file has its name, with what writing took in seconds.
-  using Told = std::function<void(std::uint64_t number, double seconds)>;
+  using Report = std::function<void(std::uint64_t number, double seconds)>;
 
   /// \param common outlives this. \param existing files of these names
-  ConfigurationWriter(Session& session, std::string prefix, Existing existing, Told told);
+  ConfigurationWriter(Session& session, std::string prefix, Existing existing, Report report);
 
   /// Begins to write, after what was begun before has ended.
   /// \param end number of the last one: its name was claimed at the start, and it is there when this returns.
@@ -43,7 +43,7 @@ class ConfigurationWriter {
   Session& session_;
   std::string prefix_;
   Existing existing_;
-  Told told_;
+  Report report_;
   std::optional<Writing> writing_;
 };
 

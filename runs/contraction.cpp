@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/output.hpp"

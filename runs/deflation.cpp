@@ -31,25 +31,26 @@ std::optional<double> number_of(const ProvenanceValue& value) {
 }
 
 /// Attributes that must agree. \param may_differ one whose other value shifts no more than eigenvalues.
-void require_same(const PropagatorReader& file, const std::string& said, const Provenance& wanted,
+void require_same(const PropagatorReader& file, const std::string& subject, const Provenance& wanted,
                   const std::function<bool(const std::string& key, const ProvenanceValue& there)>& may_differ) {
   for (const auto& [key, value] : wanted_of(wanted, file.provenance())) {
     const auto found = file.provenance().find(key);
     if (found != file.provenance().end() && (found->second == value || may_differ(key, found->second))) continue;
-    const std::string stated = found == file.provenance().end() ? "not stated" : "'" + text_of(found->second) + "'";
+    const std::string stated =
+        found == file.provenance().end() ? "not stated" : "'" + quarksmith::text_of(found->second) + "'";
     throw UsageError(
         fmt::format("{}: eigenvectors of another operator ({} is {}, here '{}'); make those of "
                     "this one with `quarksmith eigen`",
-                    said, key, stated, text_of(value)));
+                    subject, key, stated, quarksmith::text_of(value)));
   }
 }
 
 /// The operator whose vectors serve these solves.
 Spectrum kind_for(const Action& action, const SolveSettings& settings) {
-  return action.is_squared() && settings.reduction != Reduction::none ? Spectrum::staggered : Spectrum::normal;
+  return action.is_squared() && settings.even_odd_form != EvenOddForm::none ? Spectrum::staggered : Spectrum::normal;
 }
 
-std::shared_ptr<const Deflation> computed(const std::string& said, int count, const Action& action,
+std::shared_ptr<const Deflation> computed(const std::string& subject, int count, const Action& action,
                                           const Solver& solver, const SolveSettings& settings, Session& session,
                                           const std::function<void()>& look) {
   const Spectrum kind = kind_for(action, settings);
@@ -61,13 +62,13 @@ std::shared_ptr<const Deflation> computed(const std::string& said, int count, co
   };
   const double start = now();
   Eigenpairs pairs =
-      EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.reduction, options.block).find(options);
+      EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.even_odd_form, options.block).find(options);
   if (!pairs.converged)
-    throw Error(fmt::format("{}: eigenvectors to {:.1e} alone, {:.1e} asked for; use fewer", said, pairs.worst(),
+    throw Error(fmt::format("{}: eigenvectors to {:.1e} alone, {:.1e} asked for; use fewer", subject, pairs.worst(),
                             options.tolerance));
   session.info(
       fmt::format("{} eigenvectors in {}, {} applications", count, duration_text(now() - start), pairs.applications));
-  return std::make_shared<Deflation>(kind, pairs.values, std::move(pairs.vectors), action, settings.reduction);
+  return std::make_shared<Deflation>(kind, pairs.values, std::move(pairs.vectors), action, settings.even_odd_form);
 }
 
 }  // namespace
@@ -91,12 +92,12 @@ void DeflationDescription::list(Members& members) {
 void DeflationDescription::check() {
   if (!is_given() || (is_count(text) && !std::filesystem::exists(text))) {
     if (is_given() && (text.size() > 6 || std::stoi(text) < 1))
-      throw UsageError(fmt::format("{}: use 1 to 999999 eigenvectors", said()));
+      throw UsageError(fmt::format("{}: use 1 to 999999 eigenvectors", subject()));
     return;
   }
   if (!std::filesystem::exists(text))
     throw UsageError(fmt::format(
-        "{}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors", said()));
+        "{}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors", subject()));
 }
 
 std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& choice, const HostGauge& gauge,
@@ -110,23 +111,23 @@ std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& 
   plain.method = Method::cg;
   const Solver solver(action, gauge, domain, plain);
   if (is_count(text) && !std::filesystem::exists(text))
-    return computed(said(), std::stoi(text), action, solver, settings, session, look);
-  if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", said()));
+    return computed(subject(), std::stoi(text), action, solver, settings, session, look);
+  if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", subject()));
   const PropagatorReader file(text, session.ranks(), true);
   const std::string name = file.value<std::string>("operator");
   if (name == near_null_operator)
     throw UsageError(
-        fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", said()));
+        fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", subject()));
   const Spectrum kind = spectrum_of(name);
   if (file.extent() != gauge.lattice.global_extent())
-    throw UsageError(fmt::format("{}: eigenvectors on another lattice", said()));
-  const bool reduced = settings.reduction != Reduction::none;
+    throw UsageError(fmt::format("{}: eigenvectors on another lattice", subject()));
+  const bool reduced = settings.even_odd_form != EvenOddForm::none;
   const std::string form = kind != Spectrum::normal ? "none" : reduced ? even_odd : "none";
   if (kind == Spectrum::hermitian && reduced)
     throw UsageError(
         fmt::format("{}: eigenvectors of gamma_5 M serve solves on all sites; use even-odd none, or make those of "
                     "operator normal",
-                    said()));
+                    subject()));
   double shift = 0;
   ActionValues present = action.values();  // becomes that of the file, one parameter after the other
   const auto may_differ = [&](const std::string& key, const ProvenanceValue& there) {
@@ -139,20 +140,20 @@ std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& 
     present = present.with(key, *value);
     const Solver further(Action(present, action.setting()), gauge, domain, plain);
     const auto normal = [&](const Solver& s) {
-      return EigenOperator(Spectrum::normal, action, s.dirac(), s.basis(), settings.reduction, 1);
+      return EigenOperator(Spectrum::normal, action, s.dirac(), s.basis(), settings.even_odd_form, 1);
     };
     const EigenOperator a = normal(here), b = normal(further);
     const std::optional<double> found = shift_between(a.positive(), b.positive(), solver.basis());
     shift += found.value_or(0);
     return found.has_value();
   };
-  require_same(file, said(), eigen_provenance(choice, gauge, name, form, session), may_differ);
+  require_same(file, subject(), eigen_provenance(choice, gauge, name, form, session), may_differ);
   if (shift != 0)
-    session.info(fmt::format("{}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", said(), shift));
-  const SystemOperator system(solver.dirac(), settings.reduction, 1);
+    session.info(fmt::format("{}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", subject(), shift));
+  const SystemOperator system(solver.dirac(), settings.even_odd_form, 1);
   return std::make_shared<Deflation>(kind, eigenvalues_of(file, text),
                                      read_eigenvectors(file, text, system.a(), solver.dirac().matrix(), solver.basis()),
-                                     action, settings.reduction, shift);
+                                     action, settings.even_odd_form, shift);
 }
 
 }  // namespace quarksmith::runs

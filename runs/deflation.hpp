@@ -20,7 +20,7 @@ struct DeflationDescription : Description {
   std::string member = "deflate";  ///< that gives it
   void list(Members& members) override;
   bool is_given() const { return !text.empty(); }
-  std::string said() const { return called(member) + " " + text; }
+  std::string subject() const { return called(member) + " " + text; }
   /// \throws UsageError neither a file that is there nor a number.
   void check() override;
   /// Eigenvectors for solves with these settings. \param even_odd their form, by name. \param look as of EigenOptions.

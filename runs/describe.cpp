@@ -71,12 +71,13 @@ namespace {
                                  const Wording& wording) {
   std::vector<std::string> known;
   for (const std::string& one : members.names()) known.push_back(wording.name(one));
-  const std::string said = wording.name(name), meant = suggestion(said, known);
+  const std::string stated = wording.name(name), meant = suggestion(stated, known);
   const std::string message =
       wording.door == Door::toml
           ? fmt::format("key '{}' is unknown here; {}use {}", printable(name), meant, fmt::join(known, ", "))
       : wording.door == Door::command
-          ? fmt::format("{} has no option {}; {}{} lists all", wording.subject, printable(said), meant, wording.help())
+          ? fmt::format("{} has no option {}; {}{} lists all", wording.subject, printable(stated), meant,
+                        wording.help())
           : fmt::format("option '{}' is unknown; {}{} lists all", printable(name), meant, wording.help());
   throw Refusal(Refusal::Kind::unknown, name, value.line, wording.message(value.line, message, false));
 }

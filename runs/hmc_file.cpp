@@ -138,8 +138,8 @@ HmcPlan read_hmc(const std::filesystem::path& path, const Session& session, std:
   std::map<std::string, std::string> keys;
   file.note_in(keys);
   HmcPlan plan{read_run(file), {}};
-  RunPlace place{session.partition().part(plan.description.extents), path.parent_path(), plan.description.colours,
-                 session, std::move(look)};
+  RunPlace place{session.partition().local_lattice(plan.description.extents), path.parent_path(),
+                 plan.description.colours, session, std::move(look)};
   Names names;
   for (TableReader& table : file.tables("monomial", "a monomial")) {
     plan.monomials.push_back(read_monomial(table, place));

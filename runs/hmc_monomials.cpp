@@ -171,14 +171,14 @@ void require_twistable(const Description& keys, const FermionParameters& p) {
   if (p.action.spins() != 4 || p.action.slices() != 1)
     keys.refuse(Kind::applies, "twist",
                 fmt::format("belongs to one Dirac quark in four dimensions, not to {}", p.action.name()));
-  if (p.reduction == Reduction::symmetric && p.action.info().twist)
+  if (p.even_odd_form == EvenOddForm::symmetric && p.action.info().twist)
     keys.refuse(
         Kind::contradicts, "twist",
         fmt::format("with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu", p.action.name()));
 }
 
 /// The even-odd form, by default the one of its action. \throws Refusal they do not suit each other.
-Reduction reduction_for(TableReader& table, const QuarkTable& q, const Action& action) {
+EvenOddForm reduction_for(TableReader& table, const QuarkTable& q, const Action& action) {
   const bool even_odd = action.has_even_odd(), squared = action.is_squared();
   const std::string form = q.given("even_odd") ? q.even_odd : even_odd ? "symmetric" : "none";
   table.note("even_odd", form);
@@ -192,7 +192,7 @@ Reduction reduction_for(TableReader& table, const QuarkTable& q, const Action& a
              fmt::format("belongs to Dirac quarks, not to {}; leave it out", q.action.action));
   if (form != "none" && !even_odd && !squared)
     q.refuse(Kind::contradicts, "even_odd", fmt::format(": action {} has no even-odd form; use none", q.action.action));
-  return squared ? Reduction::asymmetric : reduction_of(form);
+  return squared ? EvenOddForm::asymmetric : even_odd_form_of(form);
 }
 
 /// What is wrong with a key is said by \param work.
@@ -233,7 +233,7 @@ FermionTerm read_quark(TableReader& table, QuarkTable& q, RunPlace& place) {
   FermionTerm term{{q.action.make(place.lattice, place.folder, place.session)}};
   note_action(table, term.fermion.action, place.session);
   FermionParameters& f = term.fermion;
-  f.reduction = reduction_for(table, q, f.action);
+  f.even_odd_form = reduction_for(table, q, f.action);
   f.smearing = smearing;
   f.twist = q.twist;
   if (!q.representation.empty()) f.smearing.representation = representation_of(q.representation);

@@ -13,7 +13,7 @@ namespace {
 /// A lattice, and how ranks share it, in words.
 std::string shared_text_of(const Lattice& lattice) {
   const std::string whole = lattice.global_text();
-  return lattice.parts() == 1 ? whole : fmt::format("{} on grid {}", whole, fmt::join(lattice.grid(), ","));
+  return lattice.ranks() == 1 ? whole : fmt::format("{} on grid {}", whole, fmt::join(lattice.grid(), ","));
 }
 
 /// The domain of right-hand sides, or one of its lattice for longer hops.

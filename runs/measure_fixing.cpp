@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "runs/checkpoints.hpp"
 #include "runs/contraction.hpp"
-#include "runs/earlier.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/propagator.hpp"
 

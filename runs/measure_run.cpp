@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runs/checkpoints.hpp"
 #include "runs/contraction.hpp"
-#include "runs/earlier.hpp"
 #include "runs/measure_fixing.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"

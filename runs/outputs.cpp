@@ -25,14 +25,14 @@ void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<N
     if (out.path.empty()) continue;
     const auto [other, is_first] = written.emplace(place_of(out.path), &out);
     if (!is_first)
-      throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", other->second->said,
-                                   out.said, out.path.string()));
+      throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", other->second->label,
+                                   out.label, out.path.string()));
   }
   for (const NamedFile& in : inputs) {
     if (in.path.empty() || !std::filesystem::exists(in.path)) continue;
     if (const auto out = written.find(place_of(in.path)); out != written.end())
-      throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out->second->said,
-                                   in.path.string(), in.said));
+      throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out->second->label,
+                                   in.path.string(), in.label));
   }
 }
 
@@ -61,8 +61,8 @@ void check_ending(const NamedFile& file) {
   const std::set<std::string>& own = found->second;
   for (const auto& [kind, endings] : kinds)
     if (endings.contains(file.path.extension().string()) && !own.contains(kind))
-      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name", file.said,
-                                   file.path.string(), kind, fmt::join(own, " or ")));
+      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name",
+                                   file.label, file.path.string(), kind, fmt::join(own, " or ")));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
                      std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }),
                  of_json});
   const auto name = [this](NamedFile& file) {  // arguments by their place are written in capitals, tables in brackets
-    file.said = std::islower(static_cast<unsigned char>(file.member[0])) ? called(file.member) : file.member;
+    file.label = std::islower(static_cast<unsigned char>(file.member[0])) ? called(file.member) : file.member;
   };
   std::ranges::for_each(all, name);
   std::ranges::for_each(inputs, name);
@@ -83,7 +83,7 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
   std::string names;
   bool any = false;
   for (const NamedFile& file : all) {
-    names += (names.empty() ? "" : ", ") + file.said;
+    names += (names.empty() ? "" : ", ") + file.label;
     any = any || !file.path.empty();
   }
   if (overwrite && !any)

@@ -60,7 +60,7 @@ PropagatorHeader propagator_header(const PropagatorDescription& o, const NamedGa
                                : o.solve.solver.empty() ? choice.solver
                                                         : o.solve.solver},
                     {"precision", o.solve.precision},
-                    {"even_odd", settings.reduction == Reduction::none ? "none" : o.solve.even_odd},
+                    {"even_odd", settings.even_odd_form == EvenOddForm::none ? "none" : o.solve.even_odd},
                     {"links", settings.links}};
   header.form = {!spinors, spinors ? 4 : static_cast<int>(choice.masses.size()), choice.action.has_midpoint()};
   return header;

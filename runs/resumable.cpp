@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {
@@ -40,19 +40,19 @@ ResumableRun::ResumableRun(const ResumableDescription& o, Session& session, Stop
       writer_(session, o.out, of_configurations(), [this](std::uint64_t number, double seconds) {
         saved_ = number;
         stops_.wrote(seconds);
-        say();
+        update_closing_line();
       }) {
-  told_ = told_before();
+  reported_ = previous_results();
   prefix_ = claim();
 }
 
 /// The report of an earlier part of this run, or a new one.
-Json ResumableRun::told_before() {
-  if (chain_.same.empty() || (chain_.resumed.empty() && !o_.goes_on(session_))) return chain_.told;
+Json ResumableRun::previous_results() {
+  if (chain_.same.empty() || (chain_.resumed.empty() && !o_.goes_on(session_))) return chain_.results;
   Json same;
-  for (const char* key : chain_.same) same[key] = chain_.told[key];
-  auto found = earlier_json(session_.json, same, "first", chain_.list, chain_.first, session_.ranks());
-  if (!found) return chain_.told;
+  for (const char* key : chain_.same) same[key] = chain_.results[key];
+  auto found = previous_json(session_.json, same, "first", chain_.list, chain_.first, session_.ranks());
+  if (!found) return chain_.results;
   of_json_ = Existing::replace;
   return *found;
 }
@@ -73,7 +73,7 @@ PathLock ResumableRun::claim() {
 
 Outcome ResumableRun::operator()() {
   if (o_.out.empty() && !session_.in_memory) session_.info("configurations are not kept: that takes --out PREFIX");
-  say();
+  update_closing_line();
   begun_ = now();
   try {
     work();
@@ -97,7 +97,7 @@ Outcome ResumableRun::operator()() {
   finish();
   save();
   writer_.wait();
-  runs::report(session_, told_);  // with the time that the last file took
+  runs::report(session_, reported_);  // with the time that the last file took
   Outcome left;
   if (session_.in_memory) left.gauge = configuration();
   if (done_ == chain_.end || ends_) return left;
@@ -115,7 +115,7 @@ void ResumableRun::work() {
     const std::string note = step();
     ++done_;
     longest = std::max(longest, now() - begun);
-    say();
+    update_closing_line();
     progress.show(double(done_ - chain_.first), note);
     writer_.look();
     if (saves_at(done_)) save();
@@ -127,7 +127,7 @@ void ResumableRun::save() {
   const double begun = now();
   writer_.wait();
   tell();
-  runs::report(session_, told_);
+  runs::report(session_, reported_);
   if (!o_.out.empty() && (done_ > saved_ || done_ == chain_.end)) {
     writer_.write(done_, chain_.end, configuration(), {state()});
     wrote(now() - begun);
@@ -135,7 +135,7 @@ void ResumableRun::save() {
     saved_ = done_;
   }
   stops_.wrote(now() - begun);
-  say();
+  update_closing_line();
 }
 
 /// What there is to go on from, and how.

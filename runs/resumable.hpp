@@ -40,7 +40,7 @@ class ResumableRun {
     const char *one, *many;         ///< its steps in words: `sweep`, `sweeps`
     const char* list;               ///< of the report: an entry for each step
     std::vector<const char*> same;  ///< keys in which the report of an earlier part is alike; none: it is not asked for
-    Json told;                      ///< the report before any step
+    Json results;                   ///< the report before any step
     std::string resumed;            ///< the file from which it goes on; empty: it begins
     std::uint64_t first, end;       ///< steps that were done there, and at the end
     bool from_first = false;        ///< users count steps from there
@@ -67,18 +67,18 @@ class ResumableRun {
   /// Called after the last step of this part.
   virtual void finish() {}
 
-  Json& entry(std::uint64_t n) { return told_[chain_.list][n - told_["first"].get<std::uint64_t>()]; }
+  Json& entry(std::uint64_t n) { return reported_[chain_.list][n - reported_["first"].get<std::uint64_t>()]; }
   std::uint64_t first() const { return chain_.first; }
   std::uint64_t done() const { return done_; }
   /// Seconds since the first step began.
   double seconds() const { return now() - begun_; }
 
   Session& session_;
-  Json told_;
+  Json reported_;
   bool ends_ = false;  ///< the program that called wants no more steps
 
  private:
-  Json told_before();
+  Json previous_results();
   PathLock claim();
   Existing of_configurations() const { return o_.goes_on(session_) ? Existing::resume : session_.existing(); }
   bool saves_at(std::uint64_t n) const {
@@ -87,7 +87,7 @@ class ResumableRun {
   void work();
   void save();
   std::string kept() const;
-  void say() const { session_.say_at_end(kept()); }
+  void update_closing_line() const { session_.set_closing_line(kept()); }
 
   const ResumableDescription& o_;
   Stops& stops_;

@@ -67,7 +67,7 @@ class ScalingModel::Tally {
       const HopTime hop = m_.hop();
       time_.seconds += 2 * hop.total();
       time_.bytes += 2.0 * static_cast<double>(hop.bytes);
-      time_.exchanges += m_.lattice_.parts() > 1 ? 2 : 0;
+      time_.exchanges += m_.lattice_.ranks() > 1 ? 2 : 0;
     }
     time_.seconds += extra / bandwidth(precision);
     time_.hops += 2;
@@ -120,8 +120,8 @@ class ScalingModel::Tally {
   IterationTime time_;
 };
 
-ScalingModel::ScalingModel(const Measured& measured, const Machine& machine, const Lattice& lattice, const Work& work,
-                           double slower)
+ScalingModel::ScalingModel(const HoppingTimes& measured, const Machine& machine, const Lattice& lattice,
+                           const Work& work, double slower)
     : measured_(&measured),
       machine_(machine),
       lattice_(lattice),
@@ -129,11 +129,11 @@ ScalingModel::ScalingModel(const Measured& measured, const Machine& machine, con
       slower_(slower),
       plain_(&hopping(work, work.precision, "none")) {
   const auto& g = lattice.grid();
-  const std::string grid = fmt::format("grid {},{},{},{} has {} ranks", g[0], g[1], g[2], g[3], lattice.parts());
+  const std::string grid = fmt::format("grid {},{},{},{} has {} ranks", g[0], g[1], g[2], g[3], lattice.ranks());
   if (machine.ranks_per_host > 0 && hosts() > 1 && !machine.network)
     throw UsageError(
         fmt::format("{}, {} a host; give --network GB/s,us for what lies between hosts", grid, machine.ranks_per_host));
-  if (hosts() == 1 && lattice.parts() > most_peers)
+  if (hosts() == 1 && lattice.ranks() > most_peers)
     throw UsageError(fmt::format(
         "{}; at most {} of a host store into each other's memory; give --ranks-per-host N and --network GB/s,us", grid,
         most_peers));
@@ -141,11 +141,11 @@ ScalingModel::ScalingModel(const Measured& measured, const Machine& machine, con
 
 int ScalingModel::hosts() const {
   const int each = machine_.ranks_per_host;
-  return each > 0 ? (lattice_.parts() + each - 1) / each : 1;
+  return each > 0 ? (lattice_.ranks() + each - 1) / each : 1;
 }
 
 std::string_view ScalingModel::policy() const {
-  if (lattice_.parts() == 1) return "alone";
+  if (lattice_.ranks() == 1) return "alone";
   if (hosts() > 1) return name_of(Policy::overlap);
   // In half the plain kernel gains more by sharing the links of a batch than one launch does (howto-predict.md).
   const bool short_batch = work_.rhs > 1 && find_precision(work_.precision).word_bytes == 2;
@@ -160,8 +160,8 @@ void ScalingModel::faces(HopTime& t) const {
   for (int mu = 0; mu < directions; ++mu)
     if (lattice_.split(mu)) face[mu] = face_bytes(*plain_, layout.geometry(), mu, machine_.gpu, work_.rhs);
   const auto& g = lattice_.grid();
-  const int each = hosts() > 1 ? machine_.ranks_per_host : lattice_.parts();
-  for (int rank = 0; rank < lattice_.parts(); ++rank) {
+  const int each = hosts() > 1 ? machine_.ranks_per_host : lattice_.ranks();
+  for (int rank = 0; rank < lattice_.ranks(); ++rank) {
     std::array<double, 2> bytes{}, messages{};  // on the host, to others
     for (int mu = 0, stride = 1; mu < directions; stride *= g[mu++]) {
       if (!lattice_.split(mu)) continue;
@@ -195,7 +195,7 @@ HopTime ScalingModel::hop() const {
   t.policy = policy();
   t.launch = t0;
   t.interior = sites;
-  if (lattice_.parts() == 1) return t;
+  if (lattice_.ranks() == 1) return t;
   faces(t);
   t.stages = 3;
   const double e = boundary_share(lattice_);
@@ -218,9 +218,9 @@ HopTime ScalingModel::hop() const {
 }
 
 double ScalingModel::all_reduce() const {
-  if (lattice_.parts() == 1) return 0;
+  if (lattice_.ranks() == 1) return 0;
   if (hosts() == 1) return machine_.link.latency;
-  const int steps = std::bit_width(unsigned(lattice_.parts() - 1));  // ceil(log2)
+  const int steps = std::bit_width(unsigned(lattice_.ranks() - 1));  // ceil(log2)
   return steps * machine_.network->latency + 2 * measured_->launch();
 }
 
@@ -271,13 +271,13 @@ double ScalingModel::gflops(double seconds, double hops) const {
 
 double ScalingModel::efficiency(double seconds) const {
   const double one = measured_->seconds(work_.precision, work_.rhs, double(lattice_.global_sites() / 2));
-  return one / (seconds * lattice_.parts());
+  return one / (seconds * lattice_.ranks());
 }
 
-double slowness(const Measured& measured, const Machine& machine, const Work& work) {
+double slowness(const HoppingTimes& measured, const Machine& machine, const Work& work) {
   double sum = 0;
   int count = 0;
-  for (const Measured::Shared& s : measured.shared()) {
+  for (const HoppingTimes::Shared& s : measured.shared()) {
     if (s.precision != work.precision || s.rhs != work.rhs) continue;
     const HopTime t = ScalingModel(measured, machine, Lattice(s.lattice, s.grid, {}), work).hop();
     if (t.policy != s.policy) continue;

@@ -38,7 +38,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "runs/measured.hpp"
+#include "runs/hopping_times.hpp"
 
 namespace quarksmith::runs {
 
@@ -94,7 +94,7 @@ class ScalingModel {
   /// \param measured outlives this. \param lattice the part of the first rank
   /// \param slower time of a site in kernels of several ranks, in units of that in the tuned one of one rank
   /// \throws UsageError the machine cannot hold so many ranks.
-  ScalingModel(const Measured& measured, const Machine& machine, const Lattice& lattice, const Work& work,
+  ScalingModel(const HoppingTimes& measured, const Machine& machine, const Lattice& lattice, const Work& work,
                double slower = 1);
 
   HopTime hop() const;
@@ -116,7 +116,7 @@ class ScalingModel {
   void faces(HopTime& t) const;
   int hosts() const;
 
-  const Measured* measured_;
+  const HoppingTimes* measured_;
   Machine machine_;
   Lattice lattice_;
   Work work_;
@@ -126,6 +126,6 @@ class ScalingModel {
 
 /// Mean over the times on several ranks of what the kernels took in units of the model; 1 if there are none that the
 /// model can tell.
-double slowness(const Measured& measured, const Machine& machine, const Work& work);
+double slowness(const HoppingTimes& measured, const Machine& machine, const Work& work);
 
 }  // namespace quarksmith::runs

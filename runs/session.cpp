@@ -52,7 +52,7 @@ DomainPointer Session::open_domain(const Lattice& lattice, int reach) {
   auto domain = std::make_shared<Domain>(lattice, open_device(), all_ranks(), reach);
   if (!policy.empty()) {
     const Policy chosen = policy_of(policy);
-    if (lattice.parts() == 1)
+    if (lattice.ranks() == 1)
       throw UsageError(fmt::format("--policy {} belongs to several ranks, and this is one; leave it out", policy));
     domain->halos().use(chosen);
   }
@@ -176,14 +176,14 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
   const auto parts = split(text, ':');
   const std::string &kind = parts[0], option = "--gauge " + kind;
   if (parts.size() != made_gauges.at(kind)) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms));
-  const Lattice part = partition.part(four_integers(parts[kind == "weak" ? 2 : 1], option));
-  if (kind == "unit") return unit_gauge(part, colours);
+  const Lattice local = partition.local_lattice(four_integers(parts[kind == "weak" ? 2 : 1], option));
+  if (kind == "unit") return unit_gauge(local, colours);
   const long long seed = integer(parts.back(), option);
   if (seed < 0) throw UsageError(fmt::format("{}: seed {}; use 0 or more", option, seed));
-  if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed, colours);
-  if (kind == "hot") return hot_gauge(part, seed, colours);
+  if (kind == "weak") return weak_gauge(local, number(parts[1], option), seed, colours);
+  if (kind == "hot") return hot_gauge(local, seed, colours);
   if (colours != 3) throw UsageError(fmt::format("{} has three colours, not {}; use hot", option, colours));
-  return peer_random_gauge(part, seed);
+  return peer_random_gauge(local, seed);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct NamedFile {
   bool made_again = false;     ///< by a run that has been done: stays if it is the same
   /// What becomes of a file of that name, if neither --overwrite nor the above says it.
   Existing existing = Existing::refuse;
-  std::string said = {};  ///< the member in the words of a door
+  std::string label = {};  ///< the member in the words of a door
 };
 
 /// What surrounds a run: what all runs can be told, ranks, device, log, the wish to end, and what is in memory. It is
@@ -116,8 +116,8 @@ class Session : public Description {
   /// The signal that has come, SIGINT where the program that calls wants to end; 0: none.
   int signal() const;
   /// What an end by a signal says of the files of the run, and of what goes on from where: one line.
-  void say_at_end(const std::string& what);
-  const std::string& said_at_end() const { return at_end_; }
+  void set_closing_line(const std::string& what);
+  const std::string& closing_line() const { return at_end_; }
   /// How many look for signals themselves.
   int looked_after = 0;
   /// Seconds since it began, from which time limits count.

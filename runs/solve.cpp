@@ -70,7 +70,7 @@ void SolveDescription::list(Members& members) {
     if (kind->preconditioned) preconditioned.emplace_back(kind->names[0]);
   }
   list_method(add);
-  add("even_odd", even_odd, one_of(reduction_names())).offers(reduction_names());
+  add("even_odd", even_odd, one_of(even_odd_form_names())).offers(even_odd_form_names());
   of_mixed(add("updates", updates,
                "of mixed precision: reliable, replacement (both replace the residual by the true one), defect "
                "(correction)")
@@ -107,7 +107,7 @@ void SolveDescription::list(Members& members) {
 }
 
 void SolveDescription::check() {
-  reduction_of(even_odd);
+  even_odd_form_of(even_odd);
   updates_of(updates);
   find_basis(basis);
   find_storage("r" + reconstruct);
@@ -247,13 +247,13 @@ SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& c
   SolveSettings s;
   s.method = method_of(solver.empty() ? default_solver(chosen.info()) : solver);
   s.precision = precision;
-  s.reduction = reduction_of(even_odd);
+  s.even_odd_form = even_odd_form_of(even_odd);
   s.on_all_sites = called("even_odd", "none");
   if (!chosen.has_even_odd()) {
-    if (given("even_odd") && s.reduction != Reduction::none)
+    if (given("even_odd") && s.even_odd_form != EvenOddForm::none)
       throw UsageError(fmt::format("{} {}: action {} has no even-odd form with these parameters; leave it out",
                                    called("even_odd"), even_odd, chosen.name()));
-    s.reduction = Reduction::none;
+    s.even_odd_form = EvenOddForm::none;
   }
   s.links = "r" + reconstruct;
   s.basis = basis;

@@ -46,7 +46,7 @@ extern "C" void at_alarm(int) {
 }  // namespace
 
 Interrupted::Interrupted(int signal, const Session& session)
-    : Error(fmt::format("ended by {}; {}", name_of(signal), session.said_at_end())), status_(128 + signal) {}
+    : Error(fmt::format("ended by {}; {}", name_of(signal), session.closing_line())), status_(128 + signal) {}
 
 int Session::signal() const {
   if (received != 0) return received;
@@ -57,7 +57,7 @@ void Session::look() const {
   if (const int come = looked_after == 0 ? signal() : 0; come != 0) throw Interrupted(come, *this);
 }
 
-void Session::say_at_end(const std::string& what) {
+void Session::set_closing_line(const std::string& what) {
   at_end_ = printable(what);
   if (in_memory) return;  // signals are of the program that calls
   const int other = 1 - text;
@@ -107,7 +107,7 @@ void Stops::return_signals() {
   if (borrowed_.empty() || received == 0) return;
   const int come = std::exchange(received, 0);
   try {
-    session_.warn(fmt::format("ended by {}; {}", name_of(come), session_.said_at_end()));
+    session_.warn(fmt::format("ended by {}; {}", name_of(come), session_.closing_line()));
   } catch (const std::exception&) {  // the program ends now, with or without a message
   }
   raise(come);

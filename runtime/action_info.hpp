@@ -123,7 +123,7 @@ struct PathStep {
 };
 
 /// An alternative parameter: an option whose numbers give others by a function.
-struct ActionSpelling {
+struct ActionAlternative {
   std::string_view name, help;
   std::string_view range;  ///< of each number
   double lower, upper;
@@ -158,7 +158,7 @@ struct ActionInfo {
   std::string_view formula = "";  ///< M, as stated
   std::string_view digest = "";   ///< of what is stated; empty: an action of the library, as it was released
   std::span<const ActionParameter> parameters = {};
-  std::span<const ActionSpelling> spellings = {};
+  std::span<const ActionAlternative> alternatives = {};
   std::string_view extends = "";  ///< action that means this one where its parameters are given
   bool offered = true;            ///< commands offer it
   int spins = 0;                  ///< colour vectors a site

@@ -83,7 +83,7 @@ std::string ranges_of(const ChoiceParameters& parameters) {
   return text;
 }
 
-ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& said,
+ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& subject,
                          const std::string& form) {
   const auto words = parts_of(text, ',');
   std::size_t least = 0, most = 0;
@@ -92,7 +92,7 @@ ChoiceValues read_choice(std::string_view text, const ChoiceParameters& paramete
     least += !p.name.empty() && !p.fallback;
   }
   if (words.size() < least || words.size() > most)
-    throw UsageError(fmt::format("{}: '{}' is not {}; use {}", said, text, form_of(parameters), form));
+    throw UsageError(fmt::format("{}: '{}' is not {}; use {}", subject, text, form_of(parameters), form));
   ChoiceValues values;
   for (std::size_t n = 0; n < most; ++n) {
     if (n >= words.size()) {
@@ -100,7 +100,7 @@ ChoiceValues read_choice(std::string_view text, const ChoiceParameters& paramete
       continue;
     }
     const std::string why = objection_to(words[n], parameters[n], values[n]);
-    if (!why.empty()) throw UsageError(fmt::format("{}: {}; use {}", said, why, form));
+    if (!why.empty()) throw UsageError(fmt::format("{}: {}; use {}", subject, why, form));
   }
   return values;
 }

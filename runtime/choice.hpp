@@ -42,9 +42,9 @@ std::string form_of(const ChoiceParameters& parameters);
 /// `kappa -10000 to 10000; N 1 to 1000000; ...`, coordinates left out.
 std::string ranges_of(const ChoiceParameters& parameters);
 
-/// The numbers of a text. \param said,form of messages: what the text belongs to, and what might stand there.
+/// The numbers of a text. \param subject,form of messages: what the text belongs to, and what might stand there.
 /// \throws UsageError `SAID: WHY; use FORM`
-ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& said,
+ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& subject,
                          const std::string& form);
 
 /// The text before the first colon, and that behind it.

@@ -60,10 +60,10 @@ struct Output {
 
 constexpr std::string_view begins = "compiling ", finished = "done: ", found = "use it with QUARKSMITH_KERNELS=";
 
-/// Passes on what the child says of its progress, as soon as it does. \param told bytes of the text so far.
-void tell_progress(const std::string& text, std::size_t& told) {
-  for (std::size_t end; (end = text.find('\n', told)) != std::string::npos; told = end + 1) {
-    const std::string_view line = std::string_view(text).substr(told, end - told);
+/// Passes on what the child says of its progress, as soon as it does. \param reported bytes of the text so far.
+void tell_progress(const std::string& text, std::size_t& reported) {
+  for (std::size_t end; (end = text.find('\n', reported)) != std::string::npos; reported = end + 1) {
+    const std::string_view line = std::string_view(text).substr(reported, end - reported);
     if (line.starts_with(begins))
       fmt::print(stderr, "quarksmith: this build lacks {}: compiling ...\n", line.substr(begins.size()));
     if (line.starts_with(finished)) fmt::print(stderr, "quarksmith: {}\n", line.substr(finished.size()));
@@ -89,11 +89,11 @@ Output run(std::vector<std::string> words) {
   close(ends[1]);
   Output output{failed == 0 ? 0 : -1, failed == 0 ? "" : fmt::format("{}: {}", words[0], std::strerror(failed))};
   std::array<char, 4096> part{};
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (ssize_t n = 0; failed == 0 && (n = read(ends[0], part.data(), part.size())) != 0;) {
     if (n > 0) output.text.append(part.data(), static_cast<std::size_t>(n));
     if (n < 0 && errno != EINTR) break;
-    tell_progress(output.text, told);
+    tell_progress(output.text, reported);
   }
   close(ends[0]);
   while (failed == 0 && waitpid(child, &output.status, 0) < 0 && errno == EINTR) {

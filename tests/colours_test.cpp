@@ -194,8 +194,8 @@ class Bilinear final : public Monomial {
   std::optional<SpinorField> psi_, chi_;
 };
 
-FermionParameters wilson(double mass, Representation r, Reduction reduction) {
-  FermionParameters p{Action("wilson", {{"mass", mass}}, {1, 1, 1, -1}), reduction};
+FermionParameters wilson(double mass, Representation r, EvenOddForm even_odd_form) {
+  FermionParameters p{Action("wilson", {{"mass", mass}}, {1, 1, 1, -1}), even_odd_form};
   p.smearing.representation = r;
   return p;
 }
@@ -210,7 +210,7 @@ TEST(Colours, ForcesAreDerivativesOfTheAction) {
     for (const auto& device : support::devices()) {
       const HostGauge start = weak_gauge(Lattice({4, 4, 4, 4}), 0.4, 5, n);
       EvolvingLinks links(start, std::make_shared<Domain>(start.lattice, device));
-      Bilinear monomial(wilson(0.2, r, Reduction::none));
+      Bilinear monomial(wilson(0.2, r, EvenOddForm::none));
       for (const support::Slope& s : support::slopes(monomial, links, 0.01))
         EXPECT_LT(std::abs(s.found - s.expected), 1e-9 * s.size) << n << " colours, " << name_of(r);
     }
@@ -298,7 +298,7 @@ TEST(Colours, TrajectoriesOfSu2ConserveTheMeasure) {
   GaugeLoops loops;
   loops.planes.fill(2.0);
   monomials.push_back(std::make_unique<GaugeMonomial>("gauge", loops));
-  FermionTerm term{wilson(0.1, Representation::fundamental, Reduction::symmetric)};
+  FermionTerm term{wilson(0.1, Representation::fundamental, EvenOddForm::symmetric)};
   term.solver = {Method::cg, "double"};
   monomials.push_back(std::make_unique<TwoFlavourMonomial>("quarks", term));
   IntegratorLevel level;

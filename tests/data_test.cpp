@@ -121,7 +121,7 @@ TEST_P(Data, BridgeOperatorsAndPion) {
     } else {
       const auto dirac = dense::dirac(action, gauge, domain);
       ours = name == "Mult Wilson" ? kappa2 * data::norm_on_ones(dirac->matrix())
-                                   : data::norm_on_ones(*dirac->reduced(Reduction::symmetric, 1));
+                                   : data::norm_on_ones(*dirac->even_odd_operator(EvenOddForm::symmetric, 1));
     }
     report("bridge", name, theirs, ours);
     EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;

@@ -90,14 +90,14 @@ inline std::unique_ptr<DiracOperator> dirac(const Action& action, const HostGaug
 }
 /// By how much an even-odd form leads to another x of M x = b. Its unknown is x_e, of the symmetric form of walls A
 /// x_e.
-inline double even_odd_deviation(const DiracOperator& dirac, Reduction form, const Vectors& x) {
-  const auto reduced = dirac.reduced(form, 1);
+inline double even_odd_deviation(const DiracOperator& dirac, EvenOddForm form, const Vectors& x) {
+  const auto reduced = dirac.even_odd_operator(form, 1);
   SpinorField full = dirac.matrix().field(), b = full.like(), again = full.like();
   SpinorField unknown = reduced->field(), prepared = unknown.like(), product = unknown.like();
   put(x, full);
   dirac.matrix().apply(b, full, Dagger::no);
   const auto* walls = dynamic_cast<const DomainWallDirac*>(&dirac);
-  if (walls != nullptr && form == Reduction::symmetric)
+  if (walls != nullptr && form == EvenOddForm::symmetric)
     walls->parts().a().apply(unknown, full, Parity::even, Dagger::no);
   else
     unknown.copy_half(Parity::even, full);
@@ -200,11 +200,11 @@ class DenseAction {
   }
   HostSpinor matrix(const HostSpinor& psi, bool dagger = false) const { return matrix(Vectors{psi}, dagger)[0]; }
   /// An even-odd form, or its conjugate, of a field on even sites.
-  Vectors even_odd(const Vectors& psi, Reduction form, bool dagger) const {
-    if (form == Reduction::symmetric && dagger)  // 1 - h^2 D^+ T_oo^-+ D^+ T_ee^-+
+  Vectors even_odd(const Vectors& psi, EvenOddForm form, bool dagger) const {
+    if (form == EvenOddForm::symmetric && dagger)  // 1 - h^2 D^+ T_oo^-+ D^+ T_ee^-+
       return combine(1, psi, -h * h, hop(divide(hop(divide(psi, true), true), true), true));
     const Vectors twice = hop(divide(hop(psi, dagger), dagger), dagger);
-    if (form == Reduction::symmetric) return combine(1, psi, -h * h, divide(twice));
+    if (form == EvenOddForm::symmetric) return combine(1, psi, -h * h, divide(twice));
     return combine(1, multiply(psi, dagger), -h * h, twice);
   }
   /// Of walls.

@@ -97,7 +97,7 @@ TEST_P(DomainWall, NumbersAreThoseOfTheStatement) {
   }
   EXPECT_LT(dense::deviation(dense::apply(made(more_beta)->matrix(), psi), expected), 1e-14);
   for (const ActionInfo& info : {more_alpha, more_beta})
-    for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric})
+    for (const EvenOddForm form : {EvenOddForm::symmetric, EvenOddForm::asymmetric})
       EXPECT_LT(dense::even_odd_deviation(*made(info), form, psi), 1e-14);
   // What stands before -R multiplies a source on the walls.
   const HostSpinor usual = dense::get(embedded(*made(moebius), psi[0]))[0],

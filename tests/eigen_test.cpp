@@ -24,7 +24,7 @@ struct Quark {
         gauge(links),
         domain(std::make_shared<Domain>(links.lattice, device, Communicator::self(), a.reach())),
         dirac(dense::dirac(action, gauge, domain)) {}
-  Eigenpairs find(Spectrum kind, Reduction form, const EigenOptions& options) const {
+  Eigenpairs find(Spectrum kind, EvenOddForm form, const EigenOptions& options) const {
     return EigenOperator(kind, action, *dirac, basis, form, options.block).find(options);
   }
   Action action;
@@ -40,14 +40,14 @@ std::vector<double> by_modulus(std::vector<double> values) {
 }
 
 /// The operator that is meant, of matrices that other tests have compared with the reference.
-std::vector<double> dense_spectrum(const Quark& q, Spectrum kind, Reduction form) {
+std::vector<double> dense_spectrum(const Quark& q, Spectrum kind, EvenOddForm form) {
   Dense h;
   if (kind == Spectrum::hermitian) {
     h = dense::matrix_of(q.dirac->matrix(), q.basis, true);
     EXPECT_LE((h - h.adjoint()).norm(), 1e-12 * h.norm());
   } else {
-    const bool full = kind == Spectrum::staggered || form == Reduction::none;
-    const auto reduced = full ? nullptr : q.dirac->reduced(form, 1);
+    const bool full = kind == Spectrum::staggered || form == EvenOddForm::none;
+    const auto reduced = full ? nullptr : q.dirac->even_odd_operator(form, 1);
     const Dense m = dense::matrix_of(full ? static_cast<const LinearOperator&>(q.dirac->matrix()) : *reduced, q.basis);
     if (kind == Spectrum::staggered) {  // M = t + h D: the even sites of -(M - t)^2
       const Dense d = m - q.action.values()(q.action.info().diagonal) * Dense::Identity(m.rows(), m.cols());
@@ -85,7 +85,7 @@ struct EigenCase {
   Action action;
   Coordinates extent;
   Spectrum kind;
-  Reduction form = Reduction::none;
+  EvenOddForm form = EvenOddForm::none;
 };
 
 class DenseSpectrum : public testing::TestWithParam<EigenCase> {};
@@ -111,13 +111,16 @@ INSTANTIATE_TEST_SUITE_P(
     Operators, DenseSpectrum,
     testing::Values(
         EigenCase{"wilson", dense::wilson(0.1), {4, 2, 2, 2}, Spectrum::normal},
-        EigenCase{"wilson_even_odd", dense::wilson(-0.2), {4, 4, 2, 2}, Spectrum::normal, Reduction::symmetric},
-        EigenCase{"clover_even_odd", dense::wilson(0, 1), {4, 4, 2, 2}, Spectrum::normal, Reduction::asymmetric},
+        EigenCase{"wilson_even_odd", dense::wilson(-0.2), {4, 4, 2, 2}, Spectrum::normal, EvenOddForm::symmetric},
+        EigenCase{"clover_even_odd", dense::wilson(0, 1), {4, 4, 2, 2}, Spectrum::normal, EvenOddForm::asymmetric},
         EigenCase{"clover", dense::wilson(-0.3, 1), {4, 2, 2, 2}, Spectrum::hermitian},
         EigenCase{"domain_wall", {"domain_wall", {{"mass", 0.1}, {"m5", 1.5}}}, {2, 2, 2, 2}, Spectrum::normal},
         EigenCase{"staggered", {"staggered", {{"mass", 0.3}}}, {4, 4, 4, 2}, Spectrum::staggered},
-        EigenCase{
-            "staggered_normal", {"staggered", {{"mass", 0.3}}}, {4, 4, 4, 2}, Spectrum::normal, Reduction::symmetric}),
+        EigenCase{"staggered_normal",
+                  {"staggered", {{"mass", 0.3}}},
+                  {4, 4, 4, 2},
+                  Spectrum::normal,
+                  EvenOddForm::symmetric}),
     [](const auto& info) { return info.param.name; });
 
 /// M^+ M of the free Wilson operator is (m + sum (1 - cos p))^2 + sum sin^2 p, 12 times for each momentum.
@@ -139,10 +142,10 @@ TEST(FreeField, AllOfMultipleEigenvaluesAreFound) {
   for (const auto& device : support::devices()) {
     const Quark q(dense::wilson(mass), weak_gauge(lattice, 0, 1), device);
     constexpr int count = 40;  // 24 of the first, and not all of the second
-    const Eigenpairs pairs = q.find(Spectrum::normal, Reduction::none, {.count = count, .tolerance = 1e-9});
+    const Eigenpairs pairs = q.find(Spectrum::normal, EvenOddForm::none, {.count = count, .tolerance = 1e-9});
     expect_values(pairs, {all.begin(), all.begin() + count}, 1e-10);
     expect_orthonormal(pairs);
-    const Eigenpairs signs = q.find(Spectrum::hermitian, Reduction::none, {.count = count, .tolerance = 1e-9});
+    const Eigenpairs signs = q.find(Spectrum::hermitian, EvenOddForm::none, {.count = count, .tolerance = 1e-9});
     ASSERT_TRUE(signs.converged) << signs.worst();
     for (int n = 0; n < count; ++n)
       EXPECT_NEAR(std::abs(signs.values[std::size_t(n)]), std::sqrt(all[std::size_t(n)]), 1e-10);
@@ -154,8 +157,8 @@ TEST(FreeField, AllOfMultipleEigenvaluesAreFound) {
 TEST(FreeField, TheWholeSpectrumIsFound) {
   for (const auto& device : support::devices()) {
     const Quark q({"staggered", {{"mass", 0.1}}}, weak_gauge(Lattice({2, 2, 2, 4}), 0.3, 2), device);
-    const Eigenpairs pairs = q.find(Spectrum::staggered, Reduction::none, {.count = 48, .tolerance = 1e-10});
-    expect_values(pairs, dense_spectrum(q, Spectrum::staggered, Reduction::none), 1e-10);
+    const Eigenpairs pairs = q.find(Spectrum::staggered, EvenOddForm::none, {.count = 48, .tolerance = 1e-10});
+    expect_values(pairs, dense_spectrum(q, Spectrum::staggered, EvenOddForm::none), 1e-10);
   }
 }
 
@@ -164,7 +167,7 @@ TEST(EigenOperator, RefusesWhatAnActionDoesNotHave) {
   const auto expect_refusal = [&](const Action& action, Spectrum kind, int count, const std::string& what) {
     const Quark q(action, gauge, Device::cpu());
     try {
-      q.find(kind, Reduction::none, {.count = count});
+      q.find(kind, EvenOddForm::none, {.count = count});
       FAIL() << what;
     } catch (const UsageError& e) {
       EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
@@ -185,12 +188,12 @@ TEST(EigenData, HermitianCloverOfAnIndependentProgram) {
   for (const auto& device : support::devices()) {
     const Quark q(dense::wilson(0, 1), gauge, device);
     const int count = static_cast<int>(lowest.size());
-    expect_values(q.find(Spectrum::hermitian, Reduction::none, {.count = count}), lowest, 2e-12);
+    expect_values(q.find(Spectrum::hermitian, EvenOddForm::none, {.count = count}), lowest, 2e-12);
     std::vector<double> squares;
     for (const double value : lowest) squares.push_back(value * value);
-    expect_values(q.find(Spectrum::normal, Reduction::none, {.count = count}), squares, 5e-12);
+    expect_values(q.find(Spectrum::normal, EvenOddForm::none, {.count = count}), squares, 5e-12);
     const std::vector<double> ends = expected["eigenvalues_extreme"];
-    expect_values(q.find(Spectrum::hermitian, Reduction::none, {.count = 2, .largest = true}), ends, 2e-12);
+    expect_values(q.find(Spectrum::hermitian, EvenOddForm::none, {.count = 2, .largest = true}), ends, 2e-12);
   }
 }
 

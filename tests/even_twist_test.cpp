@@ -96,7 +96,7 @@ class EvenTwist : public testing::TestWithParam<TwistCase> {
     return {csw != 0 ? "clover" : "wilson", p};
   }
   FermionTerm term(double with = twist) const {
-    FermionTerm t{.fermion = {action(), Reduction::symmetric, {}, with}, .log_det = false};
+    FermionTerm t{.fermion = {action(), EvenOddForm::symmetric, {}, with}, .log_det = false};
     t.tol_force = t.tol_action = 1e-14;
     t.solver = {Method::cg, "double"};
     return t;
@@ -130,7 +130,8 @@ TEST_P(EvenTwist, AddsITwistGamma5T) {
     const Vectors turned = dense::gamma5(dense.multiply(psi));
     const auto with = [&](double sign) {
       const Complex64 c(0, (dagger ? -sign : sign) * twist);
-      return dense::half(dense::combine(1, dense.even_odd(psi, Reduction::symmetric, dagger), c, turned), Parity::even);
+      return dense::half(dense::combine(1, dense.even_odd(psi, EvenOddForm::symmetric, dagger), c, turned),
+                         Parity::even);
     };
     const Vectors found = ours(psi, dagger ? Dagger::yes : Dagger::no);
     EXPECT_LT(dense::deviation(found, with(1)), support::rounding);
@@ -155,8 +156,8 @@ TEST_P(EvenTwist, HasTheDeterminantOfDenseMatrices) {
   const Square t = matrix_of(u.lattice, true, [&](const Vectors& psi) { return dense.multiply(psi); });
   EXPECT_NEAR(ours, log_abs_det(all, 2 * n) - log_abs_det(t, 2 * n), 1e-10);
 
-  const Square m =
-      matrix_of(u.lattice, false, [&](const Vectors& psi) { return dense.even_odd(psi, Reduction::symmetric, false); });
+  const Square m = matrix_of(u.lattice, false,
+                             [&](const Vectors& psi) { return dense.even_odd(psi, EvenOddForm::symmetric, false); });
   const Square even = matrix_of(u.lattice, false, [&](const Vectors& psi) { return dense.multiply(psi); });
   Square sum = product_of(adjoint_of(m, n), m, n);
   const Square squared = product_of(even, even, n);

@@ -21,7 +21,7 @@ class Fallback : public testing::TestWithParam<std::tuple<const char*, const cha
     SolveSettings s;
     s.method = method;
     s.precision = std::get<0>(GetParam());
-    s.reduction = reduction_of(std::get<1>(GetParam()));
+    s.even_odd_form = even_odd_form_of(std::get<1>(GetParam()));
     s.options.tolerance = tolerance;
     return s;
   }

@@ -26,7 +26,7 @@ TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
   for (const auto& device : support::devices())
     for (const Method method : {Method::cg, Method::automatic})
       for (const char* precision : {"double", "double-single", "double-half"})
-        for (const Reduction form : {Reduction::none, Reduction::symmetric}) {
+        for (const EvenOddForm form : {EvenOddForm::none, EvenOddForm::symmetric}) {
           MovingOperator run(device, clover(), form, {method, precision});
           const SpinorField b = run.source();
           for (int step = 0; step < 2; ++step, run.move()) {
@@ -56,7 +56,7 @@ TEST(FermionSolvers, TwistsOnTheSitesOfTheReducedOperator) {
   constexpr double twist = 0.3;
   for (const auto& device : support::devices())
     for (const char* precision : {"double", "double-single", "double-half"})
-      for (const Reduction form : {Reduction::none, Reduction::asymmetric}) {
+      for (const EvenOddForm form : {EvenOddForm::none, EvenOddForm::asymmetric}) {
         MovingOperator run(device, clover(), form, {Method::automatic, precision});
         MovingOperator bare(device, clover(), form, {Method::cg, precision});
         run.parameters.twist = twist;
@@ -88,7 +88,7 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
   for (const auto& device : support::devices())
     for (const auto& action : {clover(), hisq()})
       for (const char* precision : {"double", "double-single", "double-half"}) {
-        MovingOperator run(device, action, Reduction::asymmetric, {Method::cg, precision}, true);
+        MovingOperator run(device, action, EvenOddForm::asymmetric, {Method::cg, precision}, true);
         const SpinorField b = run.source();
         for (int step = 0; step < 2; ++step, run.move())
           for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
@@ -104,7 +104,7 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
 TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
   const Action light = dense::wilson(-1.2);
   const auto solve = [&](Method method) {
-    MovingOperator run(Device::cpu(), light, Reduction::none, {method, "double"});
+    MovingOperator run(Device::cpu(), light, EvenOddForm::none, {method, "double"});
     const SpinorField b = run.source();
     SpinorField y = b.like(), z = b.like();
     SolveWork work;
@@ -127,7 +127,7 @@ TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
 TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
   const Action naive("naive", {{"mass", 0.4}, {"mu", 0.1}});
   const auto solve = [&](const std::string& precision) {
-    MovingOperator run(Device::cpu(), naive, Reduction::none, {Method::cg, precision});
+    MovingOperator run(Device::cpu(), naive, EvenOddForm::none, {Method::cg, precision});
     const SpinorField b = run.source();
     SpinorField x = b.like();
     SolveWork work;
@@ -170,7 +170,7 @@ TEST(FermionSolvers, LinksMadeOnTheDeviceAreThoseOfTheHost) {
 }
 
 TEST(ChronologicalGuess, IsTheBestOfTheLastSolutions) {
-  MovingOperator run(Device::cpu(), clover(), Reduction::symmetric, {Method::cg, "double"});
+  MovingOperator run(Device::cpu(), clover(), EvenOddForm::symmetric, {Method::cg, "double"});
   ChronologicalGuess earlier(2);
   SpinorField x = run.a.field(), sum = x.like();
   const Blas blas(x);

@@ -246,7 +246,7 @@ TEST_P(Paper, GivesTheSameResiduals) {
     SolveSettings settings;
     settings.method = c.method;
     settings.parameters = c.parameters;
-    settings.reduction = Reduction::none;
+    settings.even_odd_form = EvenOddForm::none;
     settings.options.tolerance = 1e-12;
     settings.options.max_iterations = c.count;
     std::vector<History> residuals(sources.size());

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/fields/gauge.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/normal.hpp"
@@ -28,7 +28,7 @@ DomainPointer domain_of(int reach) {
 
 struct OperatorCase {
   std::string action;
-  Reduction form;
+  EvenOddForm form;
 };
 
 /// What an operator makes of vectors, and a solve with its square.
@@ -88,12 +88,13 @@ TEST_P(Lanes, GiveTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(
     Actions, Lanes,
-    testing::Values(OperatorCase{"wilson", Reduction::none}, OperatorCase{"clover", Reduction::asymmetric},
-                    OperatorCase{"wilson", Reduction::symmetric}, OperatorCase{"twisted_mass", Reduction::symmetric},
-                    OperatorCase{"twisted_doublet", Reduction::asymmetric},
-                    OperatorCase{"domain_wall", Reduction::asymmetric}, OperatorCase{"moebius", Reduction::symmetric},
-                    OperatorCase{"naive", Reduction::none}, OperatorCase{"staggered", Reduction::asymmetric},
-                    OperatorCase{"d234", Reduction::none}),
+    testing::Values(OperatorCase{"wilson", EvenOddForm::none}, OperatorCase{"clover", EvenOddForm::asymmetric},
+                    OperatorCase{"wilson", EvenOddForm::symmetric},
+                    OperatorCase{"twisted_mass", EvenOddForm::symmetric},
+                    OperatorCase{"twisted_doublet", EvenOddForm::asymmetric},
+                    OperatorCase{"domain_wall", EvenOddForm::asymmetric},
+                    OperatorCase{"moebius", EvenOddForm::symmetric}, OperatorCase{"naive", EvenOddForm::none},
+                    OperatorCase{"staggered", EvenOddForm::asymmetric}, OperatorCase{"d234", EvenOddForm::none}),
     [](const auto& info) { return fmt::format("{}_{}", info.param.action, int(info.param.form)); });
 
 /// Devices copy the link of a direction piece by piece: where these lie, also in the order of a GPU.

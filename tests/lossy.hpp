@@ -40,7 +40,7 @@ struct LossySystem {
   DomainPointer domain = std::make_shared<Domain>(Lattice({4, 4, 4, 4}), Device::cpu());
   HostGauge gauge = hot_gauge(domain->lattice(), 5);
   std::unique_ptr<DiracOperator> dirac = dense::dirac(dense::wilson(0), gauge, domain, "r12");
-  std::unique_ptr<ReducedOperator> exact = dirac->reduced(Reduction::symmetric, 12);
+  std::unique_ptr<EvenOddOperator> exact = dirac->even_odd_operator(EvenOddForm::symmetric, 12);
   Lossy lossy{*exact};
 };
 

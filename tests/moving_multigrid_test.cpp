@@ -27,8 +27,8 @@ TEST(MovingMultigrid, ReachesTheTrueResidualOnLinksThatMove) {
   for (const auto& device : support::devices()) {
     if (device->asynchronous()) continue;  // recorded programs wait for nothing
     for (const char* precision : {"double", "double-single"})
-      for (const Reduction form : {Reduction::none, Reduction::symmetric, Reduction::asymmetric}) {
-        if (form != Reduction::symmetric && precision == std::string("double")) continue;
+      for (const EvenOddForm form : {EvenOddForm::none, EvenOddForm::symmetric, EvenOddForm::asymmetric}) {
+        if (form != EvenOddForm::symmetric && precision == std::string("double")) continue;
         MovingOperator run(device, dense::wilson(-0.3, 1.1), form, with_cycles(precision));
         const SpinorField b = run.source();
         SolveWork work;
@@ -52,7 +52,7 @@ TEST(MovingMultigrid, ReachesTheTrueResidualOnLinksThatMove) {
 
 /// What the conjugate takes is what M takes: the same cycle between two gamma_5.
 TEST(MovingMultigrid, TheConjugateConvergesAsMDoes) {
-  MovingOperator run(Device::cpu(), dense::wilson(-0.3, 1.1), Reduction::symmetric, with_cycles("double-single"));
+  MovingOperator run(Device::cpu(), dense::wilson(-0.3, 1.1), EvenOddForm::symmetric, with_cycles("double-single"));
   const SpinorField b = run.source();
   SpinorField x = b.like();
   SolveWork adjoint, both;
@@ -72,7 +72,7 @@ TEST(MovingMultigrid, IsRefreshedWhereItHasGrownOld) {
   const auto dirac = dense::wilson(0, 1.1).make(links, find_precision("single"));
   const CycleOperators all{.plain = {dirac.get()},
                            .conjugate = {dirac.get()},
-                           .smoothing = Reduction::symmetric,
+                           .smoothing = EvenOddForm::symmetric,
                            .iterated = &dirac->matrix(),
                            .basis = &links.basis()};
   MovingMultigrid moving(with_cycles("").multigrid, {});
@@ -102,7 +102,7 @@ TEST(MovingMultigrid, IsRefreshedWhereItHasGrownOld) {
 
 /// M(mu)^+ = gamma_5 M(-mu) gamma_5.
 TEST(MovingMultigrid, ServesTwistedMass) {
-  for (const Reduction form : {Reduction::asymmetric, Reduction::symmetric, Reduction::none}) {
+  for (const EvenOddForm form : {EvenOddForm::asymmetric, EvenOddForm::symmetric, EvenOddForm::none}) {
     MovingOperator run(Device::cpu(), Action("twisted_mass", {{"mass", -0.3}, {"mu", 0.05}}), form,
                        with_cycles("double-single"));
     const SpinorField b = run.source();

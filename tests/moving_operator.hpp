@@ -13,7 +13,7 @@ namespace quarksmith {
 
 /// Links that move, and an operator that follows them.
 struct MovingOperator {
-  MovingOperator(const std::shared_ptr<Device>& device, const Action& action, Reduction form,
+  MovingOperator(const std::shared_ptr<Device>& device, const Action& action, EvenOddForm form,
                  const FermionSolver& solver, bool shifted = false, double roughness = 0.15)
       : domain(std::make_shared<Domain>(Lattice(action.reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
                                         device, Communicator::self(), action.reach())),

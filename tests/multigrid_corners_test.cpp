@@ -65,7 +65,7 @@ class MultigridCorners : public testing::TestWithParam<CornerLimits> {
     expect_projector(transfer, keep_noise(transfer, 1), file_basis, rounding);
     const CoarseOperator coarse(transfer, m, 12, packed);
     EXPECT_EQ(coarse.stencil().size(), neighbours);
-    EXPECT_EQ(coarse.reduced().subset(), Subset::full);
+    EXPECT_EQ(coarse.even_odd_operator().subset(), Subset::full);
     expect_product(transfer, m, coarse, product);
     Transfer second(coarse, file_basis, {2, 1, 1, 1}, 6, packed);
     keep_noise(second, 3);
@@ -118,7 +118,7 @@ class OnAllSites final : public EvenOddSystem {
  public:
   explicit OnAllSites(OnHost m) : m_(std::move(m)) {}
   const LinearOperator& full() const override { return m_; }
-  const LinearOperator& reduced() const override { return m_; }
+  const LinearOperator& even_odd_operator() const override { return m_; }
   void prepare(SpinorField& reduced, const SpinorField& b) const override { reduced.copy_from(b); }
   void source(SpinorField& b, const SpinorField& reduced) const override { b.copy_from(reduced); }
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField&) const override {

@@ -104,10 +104,10 @@ inline void expect_product(const Transfer& t, const LinearOperator& fine, const 
   EXPECT_LE(distance(y, z), limit);
   expect_gamma5(coarse, limit);
 
-  SpinorField even = coarse.reduced().field(3), unknown = even.like(), prepared = even.like();
-  const bool on_all = coarse.reduced().subset() == Subset::full;
+  SpinorField even = coarse.even_odd_operator().field(3), unknown = even.like(), prepared = even.like();
+  const bool on_all = coarse.even_odd_operator().subset() == Subset::full;
   on_all ? unknown.copy_from(x) : unknown.copy_half(Parity::even, x);
-  coarse.reduced().apply(even, unknown, Dagger::no);
+  coarse.even_odd_operator().apply(even, unknown, Dagger::no);
   coarse.prepare(prepared, z);
   EXPECT_LE(distance(prepared, even), 10 * limit);
   coarse.reconstruct(y, unknown, z);
@@ -118,12 +118,12 @@ inline void expect_product(const Transfer& t, const LinearOperator& fine, const 
   coarse.prepare(prepared, z);
   EXPECT_LE(distance(unknown, prepared), 10 * limit);
 
-  if (DirectSolve::unknowns(coarse.reduced()) > most_unknowns || coarse.domain()->lattice().parts() > 1) {
-    EXPECT_THROW(DirectSolve{coarse.reduced()}, UsageError);
+  if (DirectSolve::unknowns(coarse.even_odd_operator()) > most_unknowns || coarse.domain()->lattice().ranks() > 1) {
+    EXPECT_THROW(DirectSolve{coarse.even_odd_operator()}, UsageError);
     return;
   }
-  DirectSolve inverse(coarse.reduced());  // by blocks: as good as elimination with all pivots
-  coarse.reduced().apply(even, unknown, Dagger::no);
+  DirectSolve inverse(coarse.even_odd_operator());  // by blocks: as good as elimination with all pivots
+  coarse.even_odd_operator().apply(even, unknown, Dagger::no);
   inverse.apply(prepared, even, 3);
   EXPECT_LE(distance(unknown, prepared), coarse.precision().word_bytes == 8 ? 1e-10 : 1e-4);
 }

@@ -19,10 +19,10 @@ const std::vector<double> all_shifts = {0.03, 0.0005, 0.4, 0.004, 3.0};  // not 
 /// A light operator on a device with a source for it.
 struct ShiftedSystem {
   ShiftedSystem(const std::shared_ptr<Device>& device, const Coordinates& extent, const std::string& precision,
-                Reduction reduction, int shifts = int(all_shifts.size()), int max_iterations = 3000)
+                EvenOddForm even_odd_form, int shifts = int(all_shifts.size()), int max_iterations = 3000)
       : lattice(extent), gauge(weak_gauge(lattice, 0.3, 5)), domain(std::make_shared<Domain>(lattice, device)) {
     settings.precision = precision;
-    settings.reduction = reduction;
+    settings.even_odd_form = even_odd_form;
     settings.options.tolerance = 1e-10;
     settings.options.max_iterations = max_iterations;
     solver = std::make_unique<ShiftedSolver>(action, gauge, domain, settings, shifts);
@@ -38,7 +38,8 @@ struct ShiftedSystem {
   /// The operator A of the shifted equations on host fields: M, or its even-odd form.
   HostSpinor apply(const HostSpinor& x, bool dagger) const {
     const dense::DenseAction m(action, gauge);
-    return settings.reduction == Reduction::none ? m.matrix(x, dagger) : m.even_odd({x}, settings.reduction, dagger)[0];
+    return settings.even_odd_form == EvenOddForm::none ? m.matrix(x, dagger)
+                                                       : m.even_odd({x}, settings.even_odd_form, dagger)[0];
   }
   /// (A^+ A + shift) x
   HostSpinor shifted(const HostSpinor& x, double shift) const {
@@ -57,13 +58,13 @@ struct ShiftedSystem {
   HostSpinor source{lattice};
 };
 
-class Multishift : public testing::TestWithParam<std::tuple<Reduction, const char*>> {};
+class Multishift : public testing::TestWithParam<std::tuple<EvenOddForm, const char*>> {};
 
 TEST_P(Multishift, ReachesTheTrueResidualOfEveryShift) {
-  const auto [reduction, precision] = GetParam();
+  const auto [even_odd_form, precision] = GetParam();
   for (const auto& device : support::devices())
     for (const Coordinates& extent : {Coordinates{4, 4, 4, 4}, Coordinates{4, 4, 4, 8}}) {
-      const ShiftedSystem s(device, extent, precision, reduction);
+      const ShiftedSystem s(device, extent, precision, even_odd_form);
       const SpinorField b = s.right_hand_side();
       const int count = int(all_shifts.size());
       SpinorField x = s.field(count), again = x.like(), one = s.field();
@@ -98,11 +99,11 @@ TEST_P(Multishift, ReachesTheTrueResidualOfEveryShift) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Multishift,
-                         testing::Combine(testing::Values(Reduction::none, Reduction::symmetric),
+                         testing::Combine(testing::Values(EvenOddForm::none, EvenOddForm::symmetric),
                                           testing::Values("double", "double-single", "double-half")),
                          [](const auto& info) {
                            return support::test_name(
-                               std::string(std::get<0>(info.param) == Reduction::none ? "none_" : "symmetric_") +
+                               std::string(std::get<0>(info.param) == EvenOddForm::none ? "none_" : "symmetric_") +
                                std::get<1>(info.param));
                          });
 
@@ -112,7 +113,7 @@ TEST(MultishiftSolver, GivesTheResidualsOfEveryShiftAlone) {
   constexpr int count = 12;
   using reference::combine, reference::dot, reference::norm;
   for (const auto& device : support::devices()) {
-    ShiftedSystem s(device, {4, 4, 4, 4}, "double", Reduction::none, int(all_shifts.size()), count);
+    ShiftedSystem s(device, {4, 4, 4, 4}, "double", EvenOddForm::none, int(all_shifts.size()), count);
     std::vector<std::vector<double>> seen(all_shifts.size());
     s.settings.options.rhs_observer = [&](int n, int iteration, double residual) {
       if (iteration <= count) seen.at(n).push_back(residual);  // those that follow are of other recurrences
@@ -137,7 +138,7 @@ TEST(MultishiftSolver, GivesTheResidualsOfEveryShiftAlone) {
 
 TEST(MultishiftSolver, TakesSpecialCases) {
   for (const auto& device : support::devices()) {
-    const ShiftedSystem s(device, {4, 4, 4, 4}, "double", Reduction::symmetric);
+    const ShiftedSystem s(device, {4, 4, 4, 4}, "double", EvenOddForm::symmetric);
     SpinorField b = s.right_hand_side(), x = s.field(3);
     const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.1, 0.1, 0});
     for (const ShiftReport& r : reports) EXPECT_TRUE(r.converged) << r.shift;
@@ -150,7 +151,7 @@ TEST(MultishiftSolver, TakesSpecialCases) {
 TEST(MultishiftSolver, ReportsWhatDidNotConverge) {
   for (const auto& device : support::devices())
     for (const char* precision : {"double", "double-single"}) {
-      const ShiftedSystem s(device, {4, 4, 4, 4}, precision, Reduction::none, 2, 12);
+      const ShiftedSystem s(device, {4, 4, 4, 4}, precision, EvenOddForm::none, 2, 12);
       const SpinorField b = s.right_hand_side();
       SpinorField x = s.field(2);
       const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.0005, 4000.0});

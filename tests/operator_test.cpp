@@ -113,9 +113,10 @@ TEST_P(Operators, ConjugateIsTheAdjoint) {
   };
   const auto d = dirac();
   check(d->matrix(), random(2), random(30));
-  for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric})
+  for (const EvenOddForm form : {EvenOddForm::symmetric, EvenOddForm::asymmetric})
     if (action_.has_even_odd())
-      check(*d->reduced(form, 1), dense::half(random(2), Parity::even), dense::half(random(30), Parity::even));
+      check(*d->even_odd_operator(form, 1), dense::half(random(2), Parity::even),
+            dense::half(random(30), Parity::even));
 }
 
 TEST_P(Operators, EveryParameterIsFelt) {
@@ -149,9 +150,9 @@ TEST_P(Operators, EvenOddFormsAreSchurComplements) {
   const auto d = dirac();
   const DenseAction dense = dense_of(action_);
   const Vectors even = dense::half(random(5), Parity::even);
-  for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric})
+  for (const EvenOddForm form : {EvenOddForm::symmetric, EvenOddForm::asymmetric})
     for (const bool dagger : {false, true}) {
-      const auto reduced = d->reduced(form, 1);
+      const auto reduced = d->even_odd_operator(form, 1);
       const Vectors ours = dense::apply(*reduced, even, dagger ? Dagger::yes : Dagger::no);
       EXPECT_EQ(reduced->hermitian(), action_.is_squared());
       if (!action_.is_squared()) {
@@ -170,7 +171,7 @@ TEST_P(Operators, EvenOddFormsAreSchurComplements) {
 
 TEST_P(Operators, EvenOddFormsSolveTheSameSystem) {
   if (!action_.has_even_odd()) return;
-  for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric})
+  for (const EvenOddForm form : {EvenOddForm::symmetric, EvenOddForm::asymmetric})
     EXPECT_LT(dense::even_odd_deviation(*dirac(), form, random(3)), rounding);
 }
 
@@ -224,7 +225,7 @@ TEST_P(Operators, SolvesReachTheTrueResidual) {
       SCOPED_TRACE(fmt::format("{} {} {} {}", form, precision, method, storage));
       SolveSettings s;
       s.method = method_of(method);
-      s.reduction = reduction_of(form);
+      s.even_odd_form = even_odd_form_of(form);
       s.precision = precision;
       s.links = storage;
       s.options.tolerance = 1e-11;
@@ -292,7 +293,7 @@ TEST(Doublets, SingularSiteTermsAreRefused) {
   const HostGauge gauge = unit_gauge(Lattice({4, 4, 4, 4}));
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
   const Action singular("twisted_doublet", {{"mass", 0}, {"mu", 0}, {"epsilon", 4}});  // (4 + m)^2 = epsilon^2
-  EXPECT_THROW(dense::dirac(singular, gauge, domain)->reduced(Reduction::symmetric, 1), UsageError);
+  EXPECT_THROW(dense::dirac(singular, gauge, domain)->even_odd_operator(EvenOddForm::symmetric, 1), UsageError);
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ struct Smoothed {
   std::shared_ptr<Domain> domain;
   LinkStore links;
   std::unique_ptr<DiracOperator> dirac;
-  std::unique_ptr<ReducedOperator> a;
+  std::unique_ptr<EvenOddOperator> a;
 
   Smoothed(const std::shared_ptr<Device>& device, const char* precision, const HostGauge& gauge, int rhs)
       : domain(std::make_shared<Domain>(gauge.lattice, device)),
         links(gauge, domain, "r12", "non_relativistic"),
         dirac(dense::wilson(-0.4).make(links, find_precision(precision))),
-        a(dirac->reduced(Reduction::symmetric, rhs)) {}
+        a(dirac->even_odd_operator(EvenOddForm::symmetric, rhs)) {}
 };
 
 HostGauge rough() { return weak_gauge(Lattice({4, 4, 4, 8}), 0.4, 9); }

@@ -41,7 +41,7 @@ std::pair<std::vector<double>, std::vector<double>> expected(const Blas& blas, P
   return {numbers, {xx * yy, xx * yy, yy * yy, xx * xx, uu * xx, uu * xx, uu * yy, uu * yy}};
 }
 
-class Products : public testing::TestWithParam<std::tuple<std::string, std::string, Reduction>> {};
+class Products : public testing::TestWithParam<std::tuple<std::string, std::string, EvenOddForm>> {};
 
 TEST_P(Products, AreThoseOfTheFields) {
   const auto& [name, precision, form] = GetParam();
@@ -55,7 +55,7 @@ TEST_P(Products, AreThoseOfTheFields) {
     const auto domain = std::make_shared<Domain>(lattice, device);
     const LinkStore links(gauge, domain, "r12", "non_relativistic");
     const auto dirac = action.make(links, find_precision(precision));
-    const auto a = dirac->reduced(form, rhs);
+    const auto a = dirac->even_odd_operator(form, rhs);
     EXPECT_EQ(a->sum_groups(), device->asynchronous() ? 12 : 0);
     SpinorField in = a->field(rhs), shadow = a->field(rhs), out = a->field(rhs), wanted = a->field(rhs);
     for (int n = 0; n < rhs; ++n) {
@@ -95,7 +95,7 @@ TEST_P(Products, AreThoseOfTheFields) {
 INSTANTIATE_TEST_SUITE_P(All, Products,
                          testing::Combine(testing::Values("wilson", "clover"),
                                           testing::Values("double", "single", "half"),
-                                          testing::Values(Reduction::symmetric, Reduction::asymmetric)));
+                                          testing::Values(EvenOddForm::symmetric, EvenOddForm::asymmetric)));
 
 /// A lattice that does not fill groups of sites has its sums from the fields.
 TEST(ProductsOfFewSites, AreNotMade) {
@@ -104,7 +104,7 @@ TEST(ProductsOfFewSites, AreNotMade) {
     const auto domain = std::make_shared<Domain>(lattice, device);
     const HostGauge gauge = hot_gauge(lattice, 5);
     const auto dirac = dense::dirac(dense::wilson(0), gauge, domain, "r12");
-    EXPECT_EQ(dirac->reduced(Reduction::symmetric, 1)->sum_groups(), 0);
+    EXPECT_EQ(dirac->even_odd_operator(EvenOddForm::symmetric, 1)->sum_groups(), 0);
   }
 }
 

@@ -65,8 +65,8 @@ Results krylov(const Call& c, Method method) {
 
 /// A method that works before a recurrence, and each column by itself for what it leaves, as Solver does.
 Results improved(const Call& c, Method method) {
-  const auto improver = method->improver({c.outer, c.inner, false, c.b.rhs(), 0}, {.search = 20, .keep = 4});
-  Results results = improver->improve(c.x, c.b, c.options, c.tolerances);
+  const auto outer_solver = method->outer_solver({c.outer, c.inner, false, c.b.rhs(), 0}, {.search = 20, .keep = 4});
+  Results results = outer_solver->improve(c.x, c.b, c.options, c.tolerances);
   std::vector<int> limits;
   for (const SolverResult& r : results) limits.push_back(c.options.max_iterations - r.iterations);
   const Results more =

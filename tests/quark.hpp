@@ -32,7 +32,7 @@ struct Quark {
       : gauge(gauge), domain(std::make_shared<Domain>(gauge.lattice, device)) {
     SolveSettings settings;
     settings.method = Method::cg;
-    settings.reduction = reduction_of(even_odd);
+    settings.even_odd_form = even_odd_form_of(even_odd);
     settings.links = "r12";
     settings.options.tolerance = tolerance;
     const Unitarity u = check_unitarity(gauge);

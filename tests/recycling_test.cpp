@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Recycling,
                          [](const auto& info) { return info.param.name; });
 
 /// From zero, for all right-hand sides.
-void expect_solved(Improver& solver, const SpinorField& b, double tolerance) {
+void expect_solved(OuterSolver& solver, const SpinorField& b, double tolerance) {
   SpinorField x = b.like();
   x.fill(0);
   const std::vector<double> tolerances(static_cast<std::size_t>(b.rhs()), tolerance);
@@ -91,7 +91,7 @@ TEST(EigenConjugateGradients, FindsTheLeastEigenvalues) {
   for (const auto& device : support::devices()) {
     const LightQuark q(dense::wilson(-0.72), device, {4, 4, 2, 2});
     const auto dirac = dense::dirac(q.action, q.gauge, q.domain);
-    const auto a = dirac->reduced(Reduction::symmetric, 1);
+    const auto a = dirac->even_odd_operator(EvenOddForm::symmetric, 1);
     EigenConjugateGradients solver({*a, *a, false, 1, 0}, 30, 6);
     expect_solved(solver, q.sources(*a, 12), 1e-10);
     const Dense m = dense::matrix_of(*a, q.basis);
@@ -106,7 +106,7 @@ TEST(DeflatedGmres, KeepsHarmonicRitzValuesOfTheSpectrum) {
   for (const auto& device : support::devices()) {
     const LightQuark q(dense::wilson(-0.8), device, {4, 2, 2, 2});
     const auto dirac = dense::dirac(q.action, q.gauge, q.domain);
-    const auto a = dirac->reduced(Reduction::symmetric, 1);
+    const auto a = dirac->even_odd_operator(EvenOddForm::symmetric, 1);
     DeflatedGmres solver({*a, *a, false, 1, 0}, 24, 6);
     expect_solved(solver, q.sources(*a, 2), 1e-12);
     const Eigen::VectorXcd expected =

@@ -22,11 +22,11 @@ struct PrecisionCase {
   std::string method = "auto", precision = "double", links = "r12";
   double csw = 0, mu = 0, xi0 = 1;
   int flavours = 1, rhs = 1;
-  std::string preconditioner = "none", reduction = "symmetric", updates = "reliable";
+  std::string preconditioner = "none", even_odd_form = "symmetric", updates = "reliable";
 };
 void PrintTo(const PrecisionCase& c, std::ostream* out) {
   *out << fmt::format("{} {} {} csw {} mu {} xi0 {} flavours {} rhs {} {} {} {}", c.method, c.precision, c.links, c.csw,
-                      c.mu, c.xi0, c.flavours, c.rhs, c.preconditioner, c.reduction, c.updates);
+                      c.mu, c.xi0, c.flavours, c.rhs, c.preconditioner, c.even_odd_form, c.updates);
 }
 
 Action action_of(const PrecisionCase& c) {
@@ -44,7 +44,7 @@ SolveSettings settings(const PrecisionCase& c, double tolerance) {
   s.method = method_of(c.method);
   s.precision = c.precision;
   s.links = c.links;
-  s.reduction = reduction_of(c.reduction);
+  s.even_odd_form = even_odd_form_of(c.even_odd_form);
   s.parameters.preconditioner = preconditioner_of(c.preconditioner);
   s.options.updates = updates_of(c.updates);
   s.options.tolerance = tolerance;
@@ -91,7 +91,8 @@ std::vector<PrecisionCase> precision_cases() {
     for (const char* precision : {"double", "double-single", "double-half", "single"})
       all.push_back({.precision = precision, .links = links});
   for (const char* method : {"cg", "cgne", "bicgstab-l", "gcr", "mr"}) all.push_back({.method = method});
-  for (const char* reduction : {"none", "asymmetric"}) all.push_back({.links = "r8", .reduction = reduction});
+  for (const char* even_odd_form : {"none", "asymmetric"})
+    all.push_back({.links = "r8", .even_odd_form = even_odd_form});
   for (const char* updates : {"replacement", "defect"})
     for (const char* precision : {"double", "double-half"})
       all.push_back({.method = "cg", .precision = precision, .updates = updates});
@@ -177,7 +178,7 @@ TEST(LinksAsGivenOrNot, AToleranceOutOfReachIsMissedOpenly) {
 TEST(LinksAsGivenOrNot, ANormalCriterionIsTheirsToo) {
   const HostGauge gauge = rounded_gauge();
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  SolveSettings s = settings({.method = "cg", .reduction = "none"}, 1e-11);
+  SolveSettings s = settings({.method = "cg", .even_odd_form = "none"}, 1e-11);
   s.options.criterion = Criterion::normal;
   const Solver solver(action_of({}), gauge, domain, s);
   SpinorField b = solver.field(), x = b.like();
@@ -199,7 +200,7 @@ TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
     for (const auto& [precision, tolerance, links] :
          {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, both.c_str()}, {"single", 4e-6, both.c_str()}}) {
       const auto domain = std::make_shared<Domain>(gauge.lattice, device);
-      const PrecisionCase c = {.precision = precision, .links = reals, .reduction = "none"};
+      const PrecisionCase c = {.precision = precision, .links = reals, .even_odd_form = "none"};
       const ShiftedSolver solver(action_of(c), gauge, domain, settings(c, tolerance), int(shifts.size()));
       const Vectors source = dense::random(gauge.lattice, 1, 4);
       SpinorField b(domain, find_precision("double"), Subset::full), x(domain, b.precision(), Subset::full, 3);

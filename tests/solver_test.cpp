@@ -14,15 +14,15 @@ using namespace quarksmith;
 
 struct Mode {
   std::shared_ptr<Device> device;
-  std::string method, reduction, precision, links, basis;
+  std::string method, even_odd_form, precision, links, basis;
   double tolerance;
   double csw = 0;
   std::string updates = "reliable";
 };
 
 std::string name_of(const Mode& m) {
-  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}{}_{}", m.device->name(), m.method, m.reduction, m.precision,
-                                        m.links, m.basis, m.csw != 0 ? "_clover" : "", m.updates));
+  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}{}_{}", m.device->name(), m.method, m.even_odd_form,
+                                        m.precision, m.links, m.basis, m.csw != 0 ? "_clover" : "", m.updates));
 }
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << name_of(mode); }
@@ -31,19 +31,19 @@ std::vector<Mode> modes() {
   std::vector<Mode> all;
   for (const auto& device : support::devices())
     for (const char* method : {"cg", "bicgstab"})
-      for (const char* reduction : {"none", "symmetric", "asymmetric"})
+      for (const char* even_odd_form : {"none", "symmetric", "asymmetric"})
         for (const auto& [precision, tolerance] :
              {std::pair{"double", 1e-11}, {"single", 2e-6}, {"double-single", 1e-11}, {"double-half", 1e-11}})
-          all.push_back({device, method, reduction, precision, "r12", "non_relativistic", tolerance});
+          all.push_back({device, method, even_odd_form, precision, "r12", "non_relativistic", tolerance});
   for (const auto& device : support::devices()) {
     all.push_back({device, "bicgstab", "symmetric", "double", "r18", "degrand_rossi", 1e-12});
     all.push_back({device, "cg", "symmetric", "double-single", "r8", "non_relativistic", 1e-12});
     all.push_back({device, "bicgstab", "symmetric", "double-half", "r12t", "non_relativistic", 1e-12});
     all.push_back({device, "cg", "none", "double", "r18t", "non_relativistic", 1e-12});
     for (const char* method : {"cg", "bicgstab"})
-      for (const char* reduction : {"none", "symmetric", "asymmetric"})
+      for (const char* even_odd_form : {"none", "symmetric", "asymmetric"})
         for (const char* precision : {"double", "double-single", "double-half"})
-          all.push_back({device, method, reduction, precision, "r12", "non_relativistic", 1e-11, 1.5});
+          all.push_back({device, method, even_odd_form, precision, "r12", "non_relativistic", 1e-11, 1.5});
     all.push_back({device, "bicgstab", "symmetric", "double", "r18", "degrand_rossi", 1e-12, 1.5});
     for (const char* method : {"cg", "bicgstab"}) {
       for (const char* precision : {"double-quarter", "double-bits20", "double-bits24", "double-bits30"})
@@ -56,10 +56,10 @@ std::vector<Mode> modes() {
   }
   for (const auto& device : support::devices())
     for (const char* method : {"cgne", "mr", "gcr", "bicgstab-l"}) {
-      for (const char* reduction : {"none", "symmetric"})
+      for (const char* even_odd_form : {"none", "symmetric"})
         for (const auto& [precision, tolerance] :
              {std::pair{"double", 1e-11}, {"single", 2e-6}, {"double-single", 1e-11}, {"double-half", 1e-11}})
-          all.push_back({device, method, reduction, precision, "r12", "non_relativistic", tolerance});
+          all.push_back({device, method, even_odd_form, precision, "r12", "non_relativistic", tolerance});
       all.push_back({device, method, "symmetric", "single-half", "r12", "non_relativistic", 2e-6});
       all.push_back({device, method, "asymmetric", "double-half", "r12", "non_relativistic", 1e-11, 1.5});
       for (const char* updates : {"replacement", "defect"})
@@ -81,7 +81,7 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   const Action action(mode.csw != 0 ? "clover" : "wilson", parameters);
   SolveSettings settings;
   settings.method = method_of(mode.method);
-  settings.reduction = reduction_of(mode.reduction);
+  settings.even_odd_form = even_odd_form_of(mode.even_odd_form);
   settings.precision = mode.precision;
   settings.links = mode.links;
   settings.basis = mode.basis;

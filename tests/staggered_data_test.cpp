@@ -197,7 +197,7 @@ TEST_P(StaggeredData, LowestEigenvalues) {
     make_special_unitary(gauge);
     const Action action("asqtad", {{"mass", 0.02}});
     const StaggeredQuark quark(gauge, action, GetParam(), "r18");
-    const EigenOperator d2(Spectrum::staggered, action, quark.solver->dirac(), quark.solver->basis(), Reduction::none,
+    const EigenOperator d2(Spectrum::staggered, action, quark.solver->dirac(), quark.solver->basis(), EvenOddForm::none,
                            4);
     const Eigenpairs pairs = d2.find({.count = static_cast<int>(expected.size())});
     EXPECT_TRUE(pairs.converged);

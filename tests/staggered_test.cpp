@@ -157,7 +157,7 @@ TEST(StaggeredErrors, NameWhatIsWrong) {
   const StaggeredSystem s(device, "asqtad");
   EXPECT_THROW(Action("asqtad", {{"mass", 0.1}, {"u0", 0}}), UsageError);
   const auto massless = dense::dirac(staggered_action("asqtad", 0), s.gauge, s.domain);
-  EXPECT_THROW(massless->reduced(Reduction::symmetric, 1), UsageError);
+  EXPECT_THROW(massless->even_odd_operator(EvenOddForm::symmetric, 1), UsageError);
   const auto narrow = std::make_shared<Domain>(s.gauge.lattice, device);
   EXPECT_THROW(Solver(s.action, s.gauge, narrow, s.settings("double", "r18", 1e-11)), UsageError);
   HostGauge broken = s.gauge;

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..cpp.numbers import is_one, number_function
-from ..language import Action, Option, Parameter, Spelling
+from ..language import Action, Alternative, Option, Parameter
 from ..language.printed import literal
 from ..lower.hopping import same_hops
 from ..lower.numbers import Product
@@ -144,7 +144,7 @@ def _add_digest(row: Row, action: Action) -> None:
 
 def _add_parameters(row: Row, action: Action) -> None:
     row.array("parameters", "ActionParameter", [_parameter_row(p) for p in action.parameters])
-    row.array("spellings", "ActionSpelling", [_spelling_row(s) for s in action.spellings])
+    row.array("alternatives", "ActionAlternative", [_alternative_row(s) for s in action.alternatives])
 
 
 def _add_program(row: Row, record: Lowered, numbers: Numbers) -> None:
@@ -270,7 +270,7 @@ def _parameter_row(p: Parameter) -> str:
     )
 
 
-def _spelling_row(s: Spelling) -> str:
+def _alternative_row(s: Alternative) -> str:
     gives = [
         f'{{"{name}", {number_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()
     ]

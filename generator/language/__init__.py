@@ -3,7 +3,7 @@
 from .action import Action, action
 from .formula import Formula, expression
 from .graph import Direction
-from .parameters import ABOVE_ZERO, Option, Parameter, Spelling, parameter, spelling
+from .parameters import ABOVE_ZERO, Alternative, Option, Parameter, parameter, spelling
 from .symbols import (
     Algebra,
     Complex,
@@ -69,7 +69,7 @@ __all__ = [
     "Propagator",
     "Real",
     "Scalars",
-    "Spelling",
+    "Alternative",
     "Spinor",
     "StaggeredFermion",
     "StaggeredPropagator",

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from ..errors import ExpressionError
 from .graph import Direction, Node, all_merged, check_size, merged
-from .parameters import Option, Parameter, Spelling
+from .parameters import Alternative, Option, Parameter
 from .place import Place, at_their_line, here
 from .printed import digest_of, printed
 from .statement import class_of
@@ -143,13 +143,13 @@ class Action:
         return tuple(stated)
 
     @cached_property
-    def spellings(self) -> tuple[Spelling, ...]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """Alternative parameters for which the action has all the parameters that they give.
 
         Raises:
             ExpressionError: one gives what the statement does not have.
         """
-        stated = self._stated(Spelling)
+        stated = self._stated(Alternative)
         for s in stated:
             for name in s.parameters:
                 if not hasattr(self.statement, name):
@@ -160,7 +160,7 @@ class Action:
     @property
     def options(self) -> dict[str, Option]:
         """Parameters and alternative parameters of the action, by the names of options."""
-        return {o.option: o for o in (*self.parameters, *self.spellings)}
+        return {o.option: o for o in (*self.parameters, *self.alternatives)}
 
     def _stated(self, kind: type[Option]) -> list[Any]:
         found: dict[str, Any] = {}
@@ -285,7 +285,7 @@ class Action:
     @property
     def says(self) -> str:
         """All that is stated: two statements that say the same are one."""
-        gives = [f"{s.name} {s.numbers} {s.parameters}" for s in self.spellings]
+        gives = [f"{s.name} {s.numbers} {s.parameters}" for s in self.alternatives]
         kinds = [f"{p.name} {p.default} {p.several} {p.each_slice} {p.complex}" for p in self.parameters]
         ranges = [f"{o.meaning} {o.lower} {o.upper}" for o in self.options.values()]
         return digest_of(self.digest, self.text, *kinds, *gives, *ranges)

@@ -91,7 +91,7 @@ def parameter(default: float | None = None, **more: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spelling(Option):
+class Alternative(Option):
     """Another way to give parameters: an option with numbers, separated by commas, of which they are functions.
 
     Attributes:
@@ -125,8 +125,8 @@ class Spelling(Option):
 
 
 def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
-    """Declares an alternative parameter in the class of an action, a function that gives others; see Spelling."""
-    return Spelling(gives=gives, place=here(), **more)
+    """Declares an alternative parameter in the class of an action, a function that gives others; see Alternative."""
+    return Alternative(gives=gives, place=here(), **more)
 
 
 def option_name(name: str) -> str:

@@ -28,7 +28,7 @@ from .stages import Stage, stages_of
 
 Slot = tuple[str, int]
 """A field and one of its matrices."""
-MOST_SPELLED = 2
+MOST_GIVEN = 2
 """Parameters that one option gives at most: runtime/action_info.hpp."""
 MOST_BLOCKS, MOST_BLOCK_FIELDS = 12, 8
 """Matrices of a site that kernels take, and the fields in which they stand: operators/blocks.py."""
@@ -241,9 +241,9 @@ def _check_options(lowered: Lowered) -> None:
             )
         if p.each_slice and not (form is not None and form.has_slices):
             raise ExpressionError(f"{p.place}: {p.name} of {action.name}: there are no slices to differ on")
-    for s in action.spellings:
-        if len(s.parameters) > MOST_SPELLED:
-            raise ExpressionError(f"{s.place}: {s.name} gives {len(s.parameters)} parameters; {MOST_SPELLED} at most")
+    for s in action.alternatives:
+        if len(s.parameters) > MOST_GIVEN:
+            raise ExpressionError(f"{s.place}: {s.name} gives {len(s.parameters)} parameters; {MOST_GIVEN} at most")
 
 
 def _placed(blocks: Iterable[Block], graphs: Graphs, made: dict[str, Slots]) -> tuple[tuple[Block, Slot], ...]:

@@ -83,7 +83,7 @@ PropagatorResult run(CorrelatorsDescription& o, Session& session) {
           fmt::format("{}: column {} {} is not there; finish it with the `quarksmith propagator` command "
                       "that began it",
                       o.file.string(), n / 3, n % 3));
-  const Lattice lattice = session.partition().part(file.extent());
+  const Lattice lattice = session.partition().local_lattice(file.extent());
   PropagatorResult result = contracted(o, file, lattice, session);
   write_correlators(o.correlators, result, session);
   report(session, json_of(result));

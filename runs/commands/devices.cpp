@@ -69,7 +69,7 @@ class Devices {
 
  private:
   /// A line of rank 0, whose standard output alone is open.
-  void say(const std::string& line) { session_.print(line + "\n"); }
+  void print_line(const std::string& line) { session_.print(line + "\n"); }
 
   void list_devices() {
     std::vector<std::shared_ptr<Device>> found;
@@ -84,8 +84,8 @@ class Devices {
       std::string tuning = t.kernels == 0 ? "not tuned: declared defaults" : fmt::format("{} tuned", t.kernels);
       if (t.kernels > 0 && t.on != device->facts().at("device")) tuning += " on " + t.on;
       if (t.stale > 0) tuning += fmt::format(", {} of them changed since", t.stale);
-      say(fmt::format("{:<8} {}; {} kernels, {}", device->name(), device->description(), device->kernels().size(),
-                      tuning));
+      print_line(fmt::format("{:<8} {}; {} kernels, {}", device->name(), device->description(),
+                             device->kernels().size(), tuning));
       json_["devices"].push_back({{"name", device->name()},
                                   {"description", device->description()},
                                   {"kernels", device->kernels().size()},
@@ -94,10 +94,10 @@ class Devices {
                                   {"stale", t.stale}});
       if (!device->pci_address().empty()) gpus_.push_back(device);
     }
-    if (gpus_.empty()) say("no GPU is in use: none was found, or this build has no kernels for any");
+    if (gpus_.empty()) print_line("no GPU is in use: none was found, or this build has no kernels for any");
     const std::string mpi = Communicator::library();
     json_["mpi"] = mpi;
-    say(mpi.empty() ? "MPI: this library was built without; one process is all it can use" : "MPI: " + mpi);
+    print_line(mpi.empty() ? "MPI: this library was built without; one process is all it can use" : "MPI: " + mpi);
     list_pairs();
   }
 
@@ -112,11 +112,11 @@ class Devices {
         const bool reach = one.reaches(other) && other.reaches(one);
         all_reach_ = all_reach_ && reach;
         const std::string way = one.link(one.pci_address(), other.pci_address(), why);
-        say(fmt::format("{} - {}: {}; they {} each other's memory", one.name(), other.name(), way,
-                        reach ? "reach" : "cannot reach"));
+        print_line(fmt::format("{} - {}: {}; they {} each other's memory", one.name(), other.name(), way,
+                               reach ? "reach" : "cannot reach"));
         json_["gpu_pairs"].push_back({{"gpus", {a, b}}, {"link", way}, {"peer_access", reach}});
       }
-    if (!why.empty()) say(fmt::format("links between GPUs: unknown: {}", why));
+    if (!why.empty()) print_line(fmt::format("links between GPUs: unknown: {}", why));
   }
 
   /// Links between the GPUs of ranks of this host that see one each.
@@ -126,21 +126,23 @@ class Devices {
     for (std::size_t a = 0; a < places.size(); ++a)
       for (std::size_t b = a + 1; b < places.size(); ++b)
         if (std::string(places[a].host) == places[0].host && std::string(places[b].host) == places[0].host)
-          say(fmt::format("rank {} - rank {}: {}", a, b, device.link(places[a].address, places[b].address, why)));
-    if (!why.empty()) say(fmt::format("links between GPUs: unknown: {}", why));
+          print_line(
+              fmt::format("rank {} - rank {}: {}", a, b, device.link(places[a].address, places[b].address, why)));
+    if (!why.empty()) print_line(fmt::format("links between GPUs: unknown: {}", why));
   }
 
   void one_rank() {
     const std::vector<int> processors = bound_processors();
-    say(fmt::format("host {}: processors {}, NUMA node(s) {}", host_name(), ranges_text(processors),
-                    ranges_text(numa_nodes_of(processors))));
+    print_line(fmt::format("host {}: processors {}, NUMA node(s) {}", host_name(), ranges_text(processors),
+                           ranges_text(numa_nodes_of(processors))));
     json_["host"] = {{"name", host_name()}, {"processors", processors}, {"numa_nodes", numa_nodes_of(processors)}};
     for (const auto& gpu : gpus_)
-      say(fmt::format("{} at {}, NUMA node {}", gpu->name(), gpu->pci_address(), numa_node_of(gpu->pci_address())));
+      print_line(
+          fmt::format("{} at {}, NUMA node {}", gpu->name(), gpu->pci_address(), numa_node_of(gpu->pci_address())));
     if (gpus_.size() > 1)
-      say(all_reach_ ? "a rank on each GPU can use policy fused: all reach each other's memory"
-                     : "ranks on these GPUs use policy overlap: not all reach each other's memory");
-    say("one rank: policies and times between ranks are shown by `mpirun -n N quarksmith devices --measure`");
+      print_line(all_reach_ ? "a rank on each GPU can use policy fused: all reach each other's memory"
+                            : "ranks on these GPUs use policy overlap: not all reach each other's memory");
+    print_line("one rank: policies and times between ranks are shown by `mpirun -n N quarksmith devices --measure`");
   }
 
   void several_ranks() {
@@ -151,22 +153,22 @@ class Devices {
     ranks_.all_gather(&mine, sizeof(mine), places.data());
     show_places(places);
     if (ranks_.rank() == 0 && gpus_.size() < 2) list_links(*device, places);
-    const Lattice part({4, 4, 4, 4 * count}, {1, 1, 1, count}, {0, 0, 0, ranks_.rank()});
-    const auto domain = std::make_shared<Domain>(part, device, session_.all_ranks());
+    const Lattice local({4, 4, 4, 4 * count}, {1, 1, 1, count}, {0, 0, 0, ranks_.rank()});
+    const auto domain = std::make_shared<Domain>(local, device, session_.all_ranks());
     show_policies(*domain);
     if (o_.measure) measure(domain);
   }
 
   void show_places(const std::vector<Place>& places) {
-    say(fmt::format("{:<5} {:<16} {:<7} {:<13} {:>8}  {:<16} {}", "rank", "host", "device", "address", "its node",
-                    "processors", "their NUMA nodes"));
+    print_line(fmt::format("{:<5} {:<16} {:<7} {:<13} {:>8}  {:<16} {}", "rank", "host", "device", "address",
+                           "its node", "processors", "their NUMA nodes"));
     std::map<std::pair<std::string, std::string>, std::vector<int>> gpus, processors;
     std::vector<std::string> warnings;
     for (int n = 0; n < static_cast<int>(places.size()); ++n) {
       const Place& p = places[n];
       const std::string node = p.gpu && p.gpu_node >= 0 ? std::to_string(p.gpu_node) : "-";
-      say(fmt::format("{:<5} {:<16} {:<7} {:<13} {:>8}  {:<16} {}", n, p.host, p.device, p.gpu ? p.address : "-", node,
-                      p.processors, p.nodes));
+      print_line(fmt::format("{:<5} {:<16} {:<7} {:<13} {:>8}  {:<16} {}", n, p.host, p.device, p.gpu ? p.address : "-",
+                             node, p.processors, p.nodes));
       json_["ranks"].push_back({{"host", p.host},
                                 {"device", p.device},
                                 {"address", p.address},
@@ -188,7 +190,7 @@ class Devices {
         warnings.push_back(fmt::format("ranks {} share {} processor(s), {} of {}: give each its own",
                                        fmt::join(shared, ", "), places[shared[0]].processor_count, key.second,
                                        key.first));
-    for (const std::string& line : warnings) say("binding: " + line);
+    for (const std::string& line : warnings) print_line("binding: " + line);
     json_["warnings"] = warnings;
   }
 
@@ -199,18 +201,18 @@ class Devices {
       const Policy policy = Policy(n);
       const std::string refusal = halos.refusal(policy);
       const std::string text = policy == halos.policy() ? "used" : refusal.empty() ? "possible" : refusal;
-      say(refusal.empty() ? fmt::format("policy {}: {}", name_of(policy), text) : refusal);
+      print_line(refusal.empty() ? fmt::format("policy {}: {}", name_of(policy), text) : refusal);
       json_["policies"][std::string(name_of(policy))] = text;
     }
   }
 
   void measure(const DomainPointer& domain) {
     LinkBench bench(domain);
-    say(bench.staged()                    ? "messages go through host memory: this MPI is not GPU-aware"
-        : domain->device().asynchronous() ? "messages go from GPU to GPU: this MPI is GPU-aware"
-                                          : "messages go from memory to memory");
+    print_line(bench.staged()                    ? "messages go through host memory: this MPI is not GPU-aware"
+               : domain->device().asynchronous() ? "messages go from GPU to GPU: this MPI is GPU-aware"
+                                                 : "messages go from memory to memory");
     json_["messages_by_way_of_host"] = bench.staged();
-    say(fmt::format("{:<22} {:>11} {:>12} {:>14}", "ranks", "stores GB/s", "messages us", "messages GB/s"));
+    print_line(fmt::format("{:<22} {:>11} {:>12} {:>14}", "ranks", "stores GB/s", "messages us", "messages GB/s"));
     constexpr int most = 16;  // ranks of which all pairs are measured
     const int count = ranks_.size();
     for (int a = 0; a < (count > most ? 1 : count); ++a)
@@ -221,7 +223,7 @@ class Devices {
                                                ? row(bench, "all, next on the host", bench.ring_of_host(), true)
                                                : LinkBench::MessageTime{0, 0};
     const AllReduceTime sum = time_all_reduce(domain, 0.2);
-    say(fmt::format("all-reduce of {} number(s) in a kernel: {:.2f} us", sum.numbers, 1e6 * sum.seconds));
+    print_line(fmt::format("all-reduce of {} number(s) in a kernel: {:.2f} us", sum.numbers, 1e6 * sum.seconds));
     json_["all_reduce_us"] = 1e6 * sum.seconds;
     std::string line = "quarksmith model";
     if (bench.reachable())  // what stores and counters in each other's memory take
@@ -229,13 +231,13 @@ class Devices {
     else if (on_host.bytes_per_second > 0)
       line += link_text("--link", on_host.bytes_per_second, on_host.latency);
     if (several && ranks_.sum(double(!alike)) > 0) {
-      say("hosts hold different numbers of ranks: the network is not measured");
+      print_line("hosts hold different numbers of ranks: the network is not measured");
     } else if (several) {
       const auto network = row(bench, "all, to the next host", bench.shift(each), false);
       line += link_text("--network", network.bytes_per_second, network.latency);
       line += fmt::format(" --ranks-per-host {}", each);
     }
-    say("for the model: " + line);
+    print_line("for the model: " + line);
     json_["model"] = line;
   }
 
@@ -253,7 +255,7 @@ class Devices {
       j["stores_gbytes_per_second"] = 1e-9 * stores_;
     }
     const auto m = bench.messages(route);
-    say(fmt::format("{:<22} {:>11} {:>12.2f} {:>14.2f}", who, text, 1e6 * m.latency, 1e-9 * m.bytes_per_second));
+    print_line(fmt::format("{:<22} {:>11} {:>12.2f} {:>14.2f}", who, text, 1e6 * m.latency, 1e-9 * m.bytes_per_second));
     j["message_us"] = 1e6 * m.latency;
     j["message_gbytes_per_second"] = 1e-9 * m.bytes_per_second;
     json_["times"].push_back(j);

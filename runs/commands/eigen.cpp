@@ -110,7 +110,7 @@ void print_found(const EigenResult& r, const Device& device, Session& session) {
   const std::string found = fmt::format(
       "{} of {} eigenvalues of {} to {:.1e}, residual {:.2e} at most; {}", good, o.options.count, o.kind,
       o.options.tolerance, residuals.empty() ? 0.0 : *std::max_element(residuals.begin(), residuals.end()), kept);
-  session.say_at_end(found);
+  session.set_closing_line(found);
   stops.end();
   if (!ended) throw Error(fmt::format("{}; use a larger --tol", found));
   if (!o.time_limit.empty() && r.applications != o.options.most_applications)
@@ -143,15 +143,15 @@ EigenResult find(EigenDescription& o, Session& session, Stops& stops) {
   settings.method = Method::cg;
   settings.links =
       o.given("reconstruct") ? "r" + o.reconstruct : action.default_links(default_links(named.gauge, session.ranks()));
-  settings.reduction = kind == Spectrum::normal ? reduction_of(o.even_odd) : Reduction::none;
+  settings.even_odd_form = kind == Spectrum::normal ? even_odd_form_of(o.even_odd) : EvenOddForm::none;
   settings.on_all_sites = o.called("even_odd", "none");
   if (!action.has_even_odd()) {
-    if (o.given("even_odd") && settings.reduction != Reduction::none)
+    if (o.given("even_odd") && settings.even_odd_form != EvenOddForm::none)
       throw UsageError(fmt::format("--even-odd {}: action {} has no even-odd form with these parameters; leave it out",
                                    o.even_odd, action.name()));
-    settings.reduction = Reduction::none;
+    settings.even_odd_form = EvenOddForm::none;
   }
-  EigenResult r{.even_odd = settings.reduction == Reduction::none ? "none" : o.even_odd,
+  EigenResult r{.even_odd = settings.even_odd_form == EvenOddForm::none ? "none" : o.even_odd,
                 .provenance = choice.provenance};
   const Solver solver(action, named.gauge, domain, settings);
   Progress progress("eigen", o.options.count, session);
@@ -161,9 +161,9 @@ EigenResult find(EigenDescription& o, Session& session, Stops& stops) {
   o.options.look = [&] {
     if (stops.ended()) throw EndSearch{};
   };
-  const bool even = kind == Spectrum::staggered || settings.reduction != Reduction::none;
+  const bool even = kind == Spectrum::staggered || settings.even_odd_form != EvenOddForm::none;
   std::unique_ptr<LocalCoherence> coherence = make_coherence(o, solver, even);
-  const EigenOperator a(kind, action, solver.dirac(), solver.basis(), settings.reduction, o.options.block);
+  const EigenOperator a(kind, action, solver.dirac(), solver.basis(), settings.even_odd_form, o.options.block);
   const double start = now();
   Eigenpairs pairs = a.find(o.options);
   r.seconds = now() - start;
@@ -208,7 +208,7 @@ void EigenDescription::list(Members& members) {
 
 void EigenDescription::check() {
   spectrum_of(kind);
-  reduction_of(even_odd);
+  even_odd_form_of(even_odd);
   if (kind != "normal") refuse_given({"even_odd"}, "belongs to " + called("operator", "normal") + "; leave it out");
   if (find_storage("r" + reconstruct).temporal)
     throw UsageError(

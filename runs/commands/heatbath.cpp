@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 #include "runs/print.hpp"
 #include "runs/resumable.hpp"
 #include "runtime/error.hpp"
@@ -70,8 +70,8 @@ HeatbathStart begin(const HeatbathDescription& o, Session& session) {
   if (!named && o.lattice.empty()) throw UsageError("heatbath needs --lattice X,Y,Z,T, or --resume FILE");
   const std::string file = o.file_to_resume(session);
   if (file.empty()) {
-    const Lattice part = session.partition().part(four_integers(o.lattice, "--lattice"));
-    return {start_gauge(o.state.start, part, o.state.seed, colours_in(session)), o.state};
+    const Lattice local = session.partition().local_lattice(four_integers(o.lattice, "--lattice"));
+    return {start_gauge(o.state.start, local, o.state.seed, colours_in(session)), o.state};
   }
   if (named) {
     const std::string why = "comes from the file of " + o.called("resume") + "; leave it out";
@@ -94,14 +94,14 @@ ResumableRun::Chain chain_of(const HeatbathStart& start, const HeatbathDescripti
           .many = "sweeps",
           .list = "plaquettes",
           .same = {"lattice", "colours", "beta", "seed", "start", "overrelax"},
-          .told = {{"lattice", start.gauge.lattice.global_extent()},
-                   {"colours", start.gauge.colours()},
-                   {"beta", s.beta},
-                   {"seed", s.seed},
-                   {"start", s.start},
-                   {"overrelax", s.overrelax},
-                   {"first", s.sweeps},
-                   {"plaquettes", Json::array()}},
+          .results = {{"lattice", start.gauge.lattice.global_extent()},
+                      {"colours", start.gauge.colours()},
+                      {"beta", s.beta},
+                      {"seed", s.seed},
+                      {"start", s.start},
+                      {"overrelax", s.overrelax},
+                      {"first", s.sweeps},
+                      {"plaquettes", Json::array()}},
           .resumed = start.resumed,
           .first = s.sweeps,
           .end = goes_on ? o.sweeps : s.sweeps + o.sweeps,
@@ -131,9 +131,9 @@ class Heatbath final : public ResumableRun {
   std::string title() const override { return "heatbath " + title_; }
   double each() const { return done() > first() ? seconds() / double(done() - first()) : 0; }
   void tell() override {
-    told_["sweeps"] = done();
-    told_["plaquette"] = plaquette_;
-    told_["seconds_per_sweep"] = each();
+    reported_["sweeps"] = done();
+    reported_["plaquette"] = plaquette_;
+    reported_["seconds_per_sweep"] = each();
   }
   void finish() override {
     if (done() == first()) plaquette_ = run_.averages().plaquette;

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <map>
 
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 #include "runs/hmc_file.hpp"
 #include "runs/hmc_report.hpp"
 #include "runs/print.hpp"
@@ -141,13 +141,13 @@ ResumableRun::Chain chain_of(const HmcStart& start, const HmcDescription& o, con
           .many = "trajectories",
           .list = "trajectories",
           .same = o.energies ? std::vector<const char*>{} : std::vector<const char*>{"lattice", "seed", "run"},
-          .told = {{"lattice", d.extents},
-                   {"gauge", start.origin},
-                   {"seed", d.seed},
-                   {"first", start.trajectories},
-                   {"device", ""},
-                   {"run", d.keys},
-                   {"trajectories", Json::array()}},
+          .results = {{"lattice", d.extents},
+                      {"gauge", start.origin},
+                      {"seed", d.seed},
+                      {"first", start.trajectories},
+                      {"device", ""},
+                      {"run", d.keys},
+                      {"trajectories", Json::array()}},
           .resumed = start.resumed,
           .first = start.trajectories,
           .end = static_cast<std::uint64_t>(d.count),
@@ -165,7 +165,7 @@ class HmcRun final : public ResumableRun {
     for (std::size_t n = 0; n < hmc_.monomials().size(); ++n)
       print(session_, "action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
     entry(done()) = json_of(report, hmc_);
-    runs::report(session_, told_);
+    runs::report(session_, reported_);
     Outcome left;
     if (session_.in_memory) left.gauge = hmc_.links();
     return left;
@@ -186,7 +186,7 @@ class HmcRun final : public ResumableRun {
         rehearsal_([this] { rehearse_hmc(o_.run, session_, *domain_); }),
         hmc_(start.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
              [&stops] { stops.look(); }) {
-    told_["device"] = domain_->device().name();
+    reported_["device"] = domain_->device().name();
   }
 
   std::string step() override {
@@ -200,15 +200,15 @@ class HmcRun final : public ResumableRun {
     const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done()).uniform()) : std::nullopt;
     last_ = hmc_.trajectory(*noise, number);
     print_trajectory(done(), last_, hmc_, session_);
-    Json& told = entry(done()) = json_of(last_, hmc_);
-    if (!reversed.is_null()) told["reversibility"] = reversed;
-    told["shares"] = shares_of(last_, hmc_, 0);
+    Json& results = entry(done()) = json_of(last_, hmc_);
+    if (!reversed.is_null()) results["reversibility"] = reversed;
+    results["shares"] = shares_of(last_, hmc_, 0);
     if (std::abs(last_.dh) > absurd && !warned_) {
       warned_ = true;
       session_.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done(), last_.dh, remedy));
     }
     accepted_ += last_.accepted;
-    if (session_.after_trajectory) ends_ = session_.after_trajectory(json_text(told));
+    if (session_.after_trajectory) ends_ = session_.after_trajectory(json_text(results));
     return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
   }
   HostGauge configuration() const override { return hmc_.links(); }

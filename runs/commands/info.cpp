@@ -52,7 +52,7 @@ Outcome run_propagator(InfoDescription& o, Session& session) {
   const auto content = file.provenance().find("content");
   const bool of_quarks = content == file.provenance().end();
   const std::string what = !of_quarks ? text_of(content->second) : form.vectors ? "eigenvectors" : "propagator";
-  HostSpinor column(session.partition().part(file.extent()));
+  HostSpinor column(session.partition().local_lattice(file.extent()));
   Json j = {{"format", what},
             {"finished", !o.file.ends_with(".part")},
             {"kind", form.staggered ? "staggered" : "dirac"},

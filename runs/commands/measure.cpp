@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <fstream>
 
+#include "runs/checkpoints.hpp"
 #include "runs/command.hpp"
 #include "runs/contraction.hpp"
-#include "runs/print.hpp"
-#include "runs/earlier.hpp"
 #include "runs/measure_report.hpp"
 #include "runs/measure_run.hpp"
+#include "runs/print.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {
@@ -235,7 +235,7 @@ class Measurements {
     Output output(o_.records() / (c.label() + ".h5"), Existing::replace, session_.ranks());
     write_text(output, std::move(file).bytes());
     done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
-    session_.say_at_end(kept());
+    session_.set_closing_line(kept());
   }
 
   std::string kept() const {
@@ -270,7 +270,7 @@ class Measurements {
     });
     join_records(session_.output(o_.out), file_attributes(plan_.keys), where);
     session_.info(fmt::format("wrote {}", o_.out.string()));
-    session_.say_at_end(fmt::format("{} is finished", o_.out.string()));
+    session_.set_closing_line(fmt::format("{} is finished", o_.out.string()));
     report(session_, json);
     if (session_.ranks().rank() == 0) remove_records();
   }

@@ -88,8 +88,8 @@ class Model {
     head();
     for (const std::string& lattice : o_.lattices)
       for (const Coordinates& grid : grids_of(four_integers(lattice, "--lattice"))) {
-        const Lattice part(whole(lattice, grid), grid, {});
-        for (std::size_t n = 0; n < precisions_.size(); ++n) predict(part, precisions_[n], slower_[n]);
+        const Lattice local(whole(lattice, grid), grid, {});
+        for (std::size_t n = 0; n < precisions_.size(); ++n) predict(local, precisions_[n], slower_[n]);
       }
     write();
   }
@@ -130,20 +130,20 @@ class Model {
           o_.schwarz.empty() ? "" : "   gcr us", measured_.shared().empty() ? "" : " measured  model/m.");
   }
 
-  void predict(const Lattice& part, const std::string& precision, double slower) {
-    const ScalingModel model(measured_, machine_, part, work(precision), slower);
+  void predict(const Lattice& local, const std::string& precision, double slower) {
+    const ScalingModel model(measured_, machine_, local, work(precision), slower);
     const HopTime t = model.hop();
     const double efficiency = model.efficiency(t.total());
     std::vector<IterationTime> iterations = {model.iteration("cg"), model.iteration("bicgstab")};
     if (!o_.schwarz.empty()) iterations.push_back(model.schwarz_iteration(schwarz_of(precision)));
     print(session_, "{:<13} {:<9} {:<15} {:<9} {:<8} {:>9.2f} {:>10.0f} {:>5.0f}% {:>9.1f} {:>9.2f}",
-          part.global_text(), commas(part.grid()), part.text(), precision, t.policy, 1e6 * t.total(),
+          local.global_text(), commas(local.grid()), local.text(), precision, t.policy, 1e6 * t.total(),
           model.gflops(t.total()), 100 * efficiency, 1e-3 * double(t.bytes), 1e6 * t.transfer);
     for (const IterationTime& i : iterations) print(session_, " {:>9.2f}", 1e6 * i.seconds);
-    Json row = {{"lattice", part.global_extent()},
-                {"grid", part.grid()},
-                {"local", part.extent()},
-                {"ranks", part.parts()},
+    Json row = {{"lattice", local.global_extent()},
+                {"grid", local.grid()},
+                {"local", local.extent()},
+                {"ranks", local.ranks()},
                 {"precision", precision},
                 {"rhs", o_.batch},
                 {"policy", t.policy},
@@ -162,9 +162,9 @@ class Model {
                                    {"all_reduces", i.sums},
                                    {"bytes_sent", i.bytes},
                                    {"gflops", model.gflops(i.seconds, i.hops)}});
-    for (const Measured::Shared& s : measured_.shared())
-      if (s.lattice == part.global_extent() && s.grid == part.grid() && s.precision == precision && s.rhs == o_.batch &&
-          s.policy == t.policy) {
+    for (const HoppingTimes::Shared& s : measured_.shared())
+      if (s.lattice == local.global_extent() && s.grid == local.grid() && s.precision == precision &&
+          s.rhs == o_.batch && s.policy == t.policy) {
         print(session_, " {:>9.2f} {:>9.2f}", 1e6 * s.seconds, t.total() / s.seconds);
         row["measured_us"] = 1e6 * s.seconds;
       }
@@ -205,7 +205,7 @@ class Model {
 
   ModelDescription& o_;
   Session& session_;
-  Measured measured_;
+  HoppingTimes measured_;
   Machine machine_{};
   std::vector<std::string> precisions_;
   std::vector<double> slower_;

@@ -60,7 +60,7 @@ class PropagatorRun {
   }
 
   PropagatorResult operator()() {
-    say();
+    update_closing_line();
     try {
       make_columns();
     } catch (const Stopped&) {  // the solve at hand is given up
@@ -75,7 +75,7 @@ class PropagatorRun {
     if (store_.file) {
       store_.file->finish();
       session_.info(fmt::format("wrote {}", o_.out.string()));
-      session_.say_at_end(fmt::format("{} is finished", o_.out.string()));
+      session_.set_closing_line(fmt::format("{} is finished", o_.out.string()));
     }
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, session_);
@@ -117,7 +117,7 @@ class PropagatorRun {
       solve({left.begin() + first, left.begin() + first + count});
       first += count;
       longest = std::max(longest, now() - begun);
-      say();
+      update_closing_line();
       progress.show(static_cast<double>(sources - left.size() + first));
     }
   }
@@ -157,7 +157,7 @@ class PropagatorRun {
     return fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there", columns,
                        header_.form.columns(), o_.out.string());
   }
-  void say() const { session_.say_at_end(kept()); }
+  void update_closing_line() const { session_.set_closing_line(kept()); }
 
   /// Takes a source's columns from the file, if all of them are there and whole.
   bool keep(int source) {
@@ -273,9 +273,9 @@ class PropagatorRun {
       const int n = columns[i];
       const SolveReport& r = reports[i];
       const ColumnReport report = report_of(r);
-      ColumnSolve& told = columns_.solve(n, report);
-      told.events = r.events;
-      told.converged = r.converged;
+      ColumnSolve& solve = columns_.solve(n, report);
+      solve.events = r.events;
+      solve.converged = r.converged;
       if (!r.converged) {
         if (failed.empty())
           failed = fmt::format("{}: {}", title(n), failure_text(r, settings_, choice_.action, o_.solve.choice_names()));

@@ -58,11 +58,11 @@ class Scaling {
   void operator()() {
     const Lattice& lattice = domain_->lattice();
     const auto& grid = lattice.grid();
-    say(fmt::format("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all", domain_->device().description(),
-                    lattice.parts(), grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text()));
-    if (lattice.parts() > 1) measure_sums();
-    say(fmt::format("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}", "kernel", "policy", "rhs", "us",
-                    "GFLOP/s", "kB sent", "pack us", "inner us", "outer us"));
+    print_line(fmt::format("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all", domain_->device().description(),
+                           lattice.ranks(), grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text()));
+    if (lattice.ranks() > 1) measure_sums();
+    print_line(fmt::format("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}", "kernel", "policy", "rhs", "us",
+                           "GFLOP/s", "kB sent", "pack us", "inner us", "outer us"));
     for (const std::string& precision : split(o_.precisions, ','))
       for (const std::string& rhs : split(o_.batches, ','))
         measure(precision, static_cast<int>(integer(rhs, "--batch")));
@@ -76,10 +76,10 @@ class Scaling {
       if (!partition_.grid) throw UsageError("--local gives the extents of the local lattice; give --grid too");
       for (int mu = 0; mu < directions; ++mu) extent[mu] *= (*partition_.grid)[mu];
     }
-    return std::make_shared<Domain>(partition_.part(extent), session_.open_device(), partition_.communicator);
+    return std::make_shared<Domain>(partition_.local_lattice(extent), session_.open_device(), partition_.communicator);
   }
 
-  void say(const std::string& line) const {
+  void print_line(const std::string& line) const {
     if (partition_.communicator->rank() == 0) session_.print(line + "\n");
   }
 
@@ -89,8 +89,8 @@ class Scaling {
 
   void measure_sums() const {
     const AllReduceTime t = time_all_reduce(domain_, o_.seconds);
-    say(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", t.numbers,
-                    1e6 * t.seconds, 1e6 * t.kernel));
+    print_line(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", t.numbers,
+                           1e6 * t.seconds, 1e6 * t.kernel));
   }
 
   /// The hopping term whose name begins so.
@@ -140,7 +140,7 @@ class Scaling {
     };
     // Each rank on its part as if there were no others, all at the same time.
     report(hops, "alone", mean([&](const Hop& h) { domain_->device().run(h.kernel, h.arguments); }, gpu), {});
-    if (domain_->lattice().parts() == 1) return;
+    if (domain_->lattice().ranks() == 1) return;
     Halos& halos = domain_->halos();
     halos.use({});
     const std::vector<Policy> asked = policies();
@@ -181,9 +181,9 @@ class Scaling {
     double flops = 0;
     for (const auto& h : hops) flops += double(h->kernel.flops) / double(hops.size());
     row.gflops = flops * double(domain_->lattice().global_sites() / 2) * row.rhs / seconds * 1e-9;
-    say(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision,
-                    row.policy, row.rhs, 1e6 * seconds, row.gflops, 1e-3 * double(row.bytes), 1e6 * row.pack,
-                    1e6 * row.interior, 1e6 * row.exterior));
+    print_line(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision,
+                           row.policy, row.rhs, 1e6 * seconds, row.gflops, 1e-3 * double(row.bytes), 1e6 * row.pack,
+                           1e6 * row.interior, 1e6 * row.exterior));
     rows_.push_back(row);
   }
 
@@ -191,7 +191,7 @@ class Scaling {
     const Lattice& lattice = domain_->lattice();
     Json j = {{"device", domain_->device().description()},
               {"device_name", domain_->device().facts().at("device")},
-              {"link", lattice.parts() > 1 ? domain_->halos().link() : "none"},
+              {"link", lattice.ranks() > 1 ? domain_->halos().link() : "none"},
               {"half_sites", lattice.half_sites()},
               {"grid", lattice.grid()},
               {"lattice", lattice.global_extent()},

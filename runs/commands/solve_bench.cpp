@@ -152,7 +152,7 @@ class Bench {
       for (const int batch : batches_) {
         const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
         const auto dirac = choice_.action.make(links, find_precision(name));
-        const SystemOperator system(*dirac, settings_.reduction, batch);
+        const SystemOperator system(*dirac, settings_.even_odd_form, batch);
         const LinearOperator& a = system.a();
         SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
         SpinorField slices = in.by_slice();
@@ -194,7 +194,7 @@ class Bench {
 
   /// The links are the same for all solves.
   void tell_once(const LinkDeviation& deviation) {
-    if (!std::exchange(told_, true)) tell(deviation, settings_, session_);
+    if (!std::exchange(reported_, true)) tell(deviation, settings_, session_);
   }
 
   Job plain(const SolveSettings& settings, int batch) {
@@ -276,7 +276,7 @@ class Bench {
     const std::string hops = r.hop_share ? fmt::format("{:.1f} %", 100 * *r.hop_share) : "-";
     std::string vectors = r.precision == automatic_precision ? "  in " + r.reports[0].precision : "";
     if (r.vectors > 0) vectors += fmt::format("  {} eigenvectors", r.vectors);
-    const std::string sent = domain_->lattice().parts() > 1 ? fmt::format("  {:.1f} MB sent", r.megabytes_sent()) : "";
+    const std::string sent = domain_->lattice().ranks() > 1 ? fmt::format("  {:.1f} MB sent", r.megabytes_sent()) : "";
     print(session_,
           "{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} % {:>7}{}{}{}\n",
           r.solver, r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
@@ -348,7 +348,7 @@ class Bench {
   std::shared_ptr<const Deflation> deflation_;
   std::shared_ptr<const NearNullVectors> near_null_;
   Json levels_;
-  bool told_ = false, saved_ = false;
+  bool reported_ = false, saved_ = false;
 };
 
 void SolveBenchDescription::check() {

@@ -19,7 +19,7 @@ class Enclosure {
   Enclosure(const DomainPointer& domain, const BorderDepth& depth, std::string_view what);
 
   const DomainPointer& domain() const { return domain_; }
-  /// Whether fields that expressions access at the site itself stay on the local lattice (BorderedPart).
+  /// Whether fields that expressions access at the site itself stay on the local lattice (PaddedLattice).
   bool keeps_sites_at_home() const;
   /// The links with their border, refetched if they have changed. The copy stays with them. Collective.
   const LinkField& read(const LinkField& links) const;
@@ -41,7 +41,7 @@ class Enclosure {
 
  private:
   DomainPointer domain_;
-  const BorderedPart* part_;
+  const PaddedLattice* padded_;
 };
 
 }  // namespace quarksmith

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/box_fields.hpp"
 #include "runtime/fields/expression_call.hpp"
 #include "runtime/fields/order.hpp"
+#include "runtime/fields/padded_fields.hpp"
 #include "runtime/fields/site_sums.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 #include "runtime/rehearsal.hpp"
 
 namespace quarksmith {
@@ -41,21 +41,21 @@ const Kernel& kernel_for(std::string_view expression, std::span<const Expression
 }
 
 /// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
-void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Complex64, directions>& boundary) {
-  const LinkField* matrices = border_phases(part, boundary, find_precision(box.precision().links), box.colours());
+void take_phases(const PaddedLattice& padded, SpinorField& copy, const std::array<Complex64, directions>& boundary) {
+  const LinkField* matrices = border_phases(padded, boundary, find_precision(copy.precision().links), copy.colours());
   if (matrices == nullptr) return;
-  if (box.spins() != 4) {
-    evaluate("turn_colour", {*matrices, box}, {box});
+  if (copy.spins() != 4) {
+    evaluate("turn_colour", {*matrices, copy}, {copy});
     return;
   }
-  const Domain& domain = *part.domain();
+  const Domain& domain = *padded.domain();
   const Kernel& rotate =
       find(domain.device().kernels(),
-           {.operation = "rotate_colour", .precision = box.precision().name, .colours = box.colours()});
+           {.operation = "rotate_colour", .precision = copy.precision().name, .colours = copy.colours()});
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    Arguments a = arguments_for(domain, box.lanes(), box.rhs());
+    Arguments a = arguments_for(domain, copy.lanes(), copy.rhs());
     a.parity = int(parity);
-    a.in = a.out = box.operand(parity);
+    a.in = a.out = copy.operand(parity);
     a.links = matrices->operand();
     domain.device().run(rotate, a);
   }
@@ -63,44 +63,46 @@ void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Co
 
 /// The fields of a call in the box of a part, those that are read as they are now; or where they are, if kernels find
 /// them there.
-std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vector<ExpressionParameter>& parameters,
-                                       std::span<const ExpressionArgument> arguments,
-                                       std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
-  std::vector<ExpressionArgument> boxed;
+std::vector<ExpressionArgument> in_padded(const PaddedLattice& padded,
+                                          const std::vector<ExpressionParameter>& parameters,
+                                          std::span<const ExpressionArgument> arguments,
+                                          std::span<const ExpressionOutput> outputs,
+                                          const ExpressionSettings& settings) {
+  std::vector<ExpressionArgument> copies;
   const std::size_t inputs = arguments.size() - outputs.size();
   std::size_t spinors = 0;
   const bool along =
       std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_direction(); });
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (!p.is_field() || (part.keeps_sites_at_home() && !p.reaches_beyond())) {
-      boxed.push_back(arguments[n]);
+    if (!p.is_field() || (padded.keeps_sites_at_home() && !p.reaches_beyond())) {
+      copies.push_back(arguments[n]);
     } else if (const LinkField* links = arguments[n].links()) {
       // What is written in some directions, or those of the call, keeps its others.
       if (p.flag == "out" && !along)
-        boxed.emplace_back(outputs[n - inputs].links()->write_in(part));
+        copies.emplace_back(outputs[n - inputs].links()->write_in(padded));
       else
-        boxed.emplace_back(links->read_in(part, p.reaches_beyond()));
+        copies.emplace_back(links->read_in(padded, p.reaches_beyond()));
     } else {
       const SpinorField& f = *arguments[n].spinors();
-      SpinorField& box = scratch_in(part, spinors++, f);
-      if (!p.is_output()) part.put(stored_sites(f), stored_sites(box));
-      if (p.reaches_beyond()) part.exchange(stored_sites(box));
-      if (p.reaches_beyond() && p.kind == "fermion") take_phases(part, box, settings.boundary);
-      boxed.emplace_back(box);
+      SpinorField& copy = scratch_in(padded, spinors++, f);
+      if (!p.is_output()) padded.put(stored_sites(f), stored_sites(copy));
+      if (p.reaches_beyond()) padded.exchange(stored_sites(copy));
+      if (p.reaches_beyond() && p.kind == "fermion") take_phases(padded, copy, settings.boundary);
+      copies.emplace_back(copy);
     }
   }
-  return boxed;
+  return copies;
 }
 
 /// Copies results from the padded lattice, if they are there, to the output fields.
-void take_results(const BorderedPart* box, std::span<const ExpressionArgument> boxed,
+void take_results(const PaddedLattice* results_in, std::span<const ExpressionArgument> copies,
                   std::span<const ExpressionOutput> outputs) {
   for (std::size_t n = 0; n < outputs.size(); ++n) {
     if (LinkField* links = outputs[n].links())
-      box != nullptr ? links->written_in(*box) : links->changed();
-    else if (box != nullptr)
-      box->cut(stored_sites(*boxed[n].spinors()), stored_sites(*outputs[n].spinors()));
+      results_in != nullptr ? links->written_in(*results_in) : links->changed();
+    else if (results_in != nullptr)
+      results_in->cut(stored_sites(*copies[n].spinors()), stored_sites(*outputs[n].spinors()));
   }
 }
 
@@ -146,25 +148,25 @@ std::optional<SiteSums> launched(std::string_view expression, std::span<const Ex
       std::count_if(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_output(); });
   if (written != std::ptrdiff_t(outputs.size()))
     throw UsageError(fmt::format("{} writes {} fields, {} were given as outputs", expression, written, outputs.size()));
-  const bool is_boxed = kind.part != nullptr;
-  const BorderedPart* part = is_boxed ? kind.part : home->bordered(depth_of(parameters), element_bytes, expression);
+  const bool is_padded = kind.padded != nullptr;
+  const PaddedLattice* padded = is_padded ? kind.padded : home->padded(depth_of(parameters), element_bytes, expression);
   const auto fields =
-      part != nullptr && !is_boxed ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
+      padded != nullptr && !is_padded ? in_padded(*padded, parameters, arguments, outputs, settings) : arguments;
   // What holds the results for as long as the kernel runs: nothing, if they are written where they belong.
-  const BorderedPart* box = part != nullptr && !part->keeps_sites_at_home() ? part : nullptr;
+  const PaddedLattice* results_in = padded != nullptr && !padded->keeps_sites_at_home() ? padded : nullptr;
   std::optional<SiteSums> sums;
   const int rhs = sums_up(parameters) ? 1 : kind.rhs;
   const auto sums_of = [&](const DomainPointer& d) { return SiteSums(d, d->lanes(element_bytes), kernel.sums, rhs); };
-  if (kernel.sums > 0) sums.emplace(sums_of(box != nullptr ? box->domain() : home));
+  if (kernel.sums > 0) sums.emplace(sums_of(results_in != nullptr ? results_in->domain() : home));
   Arguments a = expression_arguments(kernel, fields);
-  a.hops = hops_of((part != nullptr ? part->domain() : home)->lattice(), {1, 1, 1, 1}, settings.boundary);
+  a.hops = hops_of((padded != nullptr ? padded->domain() : home)->lattice(), {1, 1, 1, 1}, settings.boundary);
   if (sums) a.out = sums->operand();
-  if (part != nullptr) part->restrict(a);
+  if (padded != nullptr) padded->restrict(a);
   home->device().run(kernel, a);
-  take_results(box, std::span(fields).last(outputs.size()), outputs);
-  if (!sums || box == nullptr) return sums;
+  take_results(results_in, std::span(fields).last(outputs.size()), outputs);
+  if (!sums || results_in == nullptr) return sums;
   SiteSums cut = sums_of(home);
-  box->cut(sums->stored(), cut.stored());
+  results_in->cut(sums->stored(), cut.stored());
   return cut;
 }
 

@@ -121,7 +121,7 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
 /// \param outputs fields that it writes.
 ///
 /// On several ranks it is collective, with the same results as on one (in double the same bits): fields read at other
-/// sites get a border from the neighbours (runtime/ranks/bordered.hpp).
+/// sites get a border from the neighbours (runtime/ranks/padded_lattice.hpp).
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
 /// \throws UsageError as expression_arguments.
 /// \throws WrongLattice the local lattice is shorter than the expression reads.

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 
 namespace quarksmith {
 namespace {
@@ -111,8 +111,8 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     return a.gamma()->number >= 0 && a.gamma()->number < 16 ? "" : "products are 0 to 15";
   }
   if (!a.is_field()) return "it must be a field";
-  const bool boxed = kind.part != nullptr && (p.reaches_beyond() || !kind.part->keeps_sites_at_home());
-  if (!alike(*domain_of(a), boxed ? *kind.part->domain() : *kind.domain))
+  const bool in_copy = kind.padded != nullptr && (p.reaches_beyond() || !kind.padded->keeps_sites_at_home());
+  if (!alike(*domain_of(a), in_copy ? *kind.padded->domain() : *kind.domain))
     return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
     if (!p.is_spinor()) return "it must be a link field";
@@ -156,10 +156,10 @@ ExpressionKind kind_of(std::span<const ExpressionArgument> arguments) {
   for (const ExpressionArgument& a : arguments) {
     if (!a.is_field() || domain_of(a).get() == kind.domain) continue;
     const Domain& other = *domain_of(a);
-    if (const BorderedPart* part = other.bordered_in(*kind.domain))
-      kind.part = part, kind.domain = &other;
-    else if (kind.part == nullptr)
-      kind.part = kind.domain->bordered_in(other);
+    if (const PaddedLattice* padded = other.padded_in(*kind.domain))
+      kind.padded = padded, kind.domain = &other;
+    else if (kind.padded == nullptr)
+      kind.padded = kind.domain->padded_in(other);
   }
   return kind;
 }
@@ -207,11 +207,11 @@ namespace {
 std::vector<ExpressionParameter> parsed(std::string_view signature) {
   std::vector<ExpressionParameter> parameters;
   for (const std::string_view word : words(signature, ' ')) {
-    const auto part = words(word, ':');
-    const auto kind = words(part.at(1), '*');
-    parameters.push_back({part.at(0), kind.at(0), part.at(2), part.at(3), 1, {}});
+    const auto fields = words(word, ':');
+    const auto kind = words(fields.at(1), '*');
+    parameters.push_back({fields.at(0), kind.at(0), fields.at(2), fields.at(3), 1, {}});
     if (kind.size() > 1) parameters.back().flavours = kind[1][0] - '0';
-    if (part.size() > 4) parameters.back().reach = reach_of(part[4]);
+    if (fields.size() > 4) parameters.back().reach = reach_of(fields[4]);
   }
   return parameters;
 }
@@ -236,7 +236,7 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   check_arguments(expression, parameters, arguments);
   const ExpressionKind kind = kind_of(arguments);
   const int flavours = flavours_of(parameters), columns = kind.rhs / flavours;
-  const Domain& domain = kind.part != nullptr ? *kind.part->domain() : *kind.domain;
+  const Domain& domain = kind.padded != nullptr ? *kind.padded->domain() : *kind.domain;
   Arguments a = arguments_for(domain, domain.lanes(find_precision(kind.precision).element_bytes),
                               sums_up(parameters) ? 1 : columns);
   a.columns = columns;

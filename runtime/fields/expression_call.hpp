@@ -9,7 +9,7 @@ namespace quarksmith {
 /// Domain, precision and shape that all fields of a call share.
 struct ExpressionKind {
   const Domain* domain = nullptr;
-  const BorderedPart* part = nullptr;  ///< of that domain, if fields live on its padded lattice
+  const PaddedLattice* padded = nullptr;  ///< of that domain, if fields live on its padded lattice
   std::string_view precision;
   Components components = {};
   int rhs = 1;

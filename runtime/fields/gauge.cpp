@@ -205,7 +205,7 @@ std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicato
   const std::size_t bytes = space * sizeof(Matrix3);
   std::vector<Matrix3> g(gauge.site.size(), unit);
   if (lattice.origin(3) > 0) {
-    const Message before = {lattice.part_at(3, -1), 0, g.data(), bytes};
+    const Message before = {lattice.rank_at(3, -1), 0, g.data(), bytes};
     communicator.start({}, {&before, 1});
     communicator.finish();
   }
@@ -215,7 +215,7 @@ std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicato
     std::vector<Matrix3> next(space);
     const long long last = lattice.sites() - space;
     for (long long i = 0; i < space; ++i) next[i] = orthonormal(multiply(g[last + i], gauge.site[last + i][3]));
-    const Message after = {lattice.part_at(3, 1), 0, next.data(), bytes};
+    const Message after = {lattice.rank_at(3, 1), 0, next.data(), bytes};
     communicator.start({&after, 1}, {});
     communicator.finish();
   }
@@ -311,7 +311,7 @@ Complex64 boundary_phase(const HostGauge& gauge, const Coordinates& x, int mu) {
 
 GaugeAverages gauge_averages(const LinkField& links) {
   const Domain& domain = links.domain();
-  if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
+  if (domain.lattice().ranks() > 1) return host_averages(download(links), domain.communicator());
   const std::vector<double> sums = evaluate("plaquette", {links});
   const double sites = static_cast<double>(domain.lattice().sites()), colours = links.colours();
   GaugeAverages result;
@@ -323,7 +323,7 @@ GaugeAverages gauge_averages(const LinkField& links) {
 }
 
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain) {
-  if (gauge.lattice == domain->lattice() && gauge.lattice.parts() > 1)
+  if (gauge.lattice == domain->lattice() && gauge.lattice.ranks() > 1)
     return host_averages(gauge, domain->communicator());
   return gauge_averages(upload(gauge, domain, find_precision("double"), full_storage(gauge.colours())));
 }

@@ -13,7 +13,7 @@ LinkGhosts HoppingLinks::ghosts() const {
 
 void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links) {
   domain.require_reach(kernel);
-  if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
+  if (domain.lattice().ranks() == 1) return domain.device().run(kernel, arguments);
   domain.halos().apply(kernel, arguments, links.ghosts());
 }
 

@@ -10,13 +10,13 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/ranks/halo.hpp"
-#include "runtime/ranks/mail.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
 
 namespace quarksmith {
 
 /// Links in the box of a part: a copy with a border, or the links themselves.
-struct LinkField::InBox {
-  const BorderedPart* part;
+struct LinkField::PaddedCopy {
+  const PaddedLattice* padded;
   LinkField links;
   bool inside = false;                     ///< whether the sites of the part hold what the links are now
   std::optional<BorderDepth> border = {};  ///< the depth to which the border does
@@ -38,7 +38,7 @@ struct LinkField::Places {
     f.parity_stride = order.parity_words();
     f.lanes = links.lanes();
     if (home == nullptr) return f;
-    const BorderedPart::Inside& inside = *home->part->inside();
+    const PaddedLattice::Inside& inside = *home->padded->inside();
     f = home->links.operand();
     f.data = static_cast<char*>(f.data) + inside.first * order.site_words() * links.precision().word_bytes;
     f.parity_stride = order.parity_words() + inside.second * order.site_words();
@@ -48,28 +48,28 @@ struct LinkField::Places {
     return stored_sites(order_of(links), operand(links), links.precision().word_bytes);
   }
   /// Moves the links into this copy for good, where the layout allows; their own memory is freed.
-  void move_into(InBox& copy) {
-    if (!copy.part->inside() || home != nullptr || (newest != nullptr && newest != &copy)) return;
+  void move_into(PaddedCopy& copy) {
+    if (!copy.padded->inside() || home != nullptr || (newest != nullptr && newest != &copy)) return;
     newest = nullptr;
     home = &copy;
     own = Memory();
   }
   void bring_home(const LinkField& links) {
     if (newest == nullptr) return;
-    const InBox& from = *std::exchange(newest, nullptr);
-    from.part->cut(stored_sites(from.links), stored(links));
+    const PaddedCopy& from = *std::exchange(newest, nullptr);
+    from.padded->cut(stored_sites(from.links), stored(links));
   }
-  void leave_box(const LinkField& links) {
+  void leave_padded(const LinkField& links) {
     if (home == nullptr) return;
-    InBox& from = *std::exchange(home, nullptr);
+    PaddedCopy& from = *std::exchange(home, nullptr);
     allocate();
-    from.part->cut(stored_sites(from.links), stored(links));
+    from.padded->cut(stored_sites(from.links), stored(links));
     from.inside = true;
   }
   void forget_copies() {
     newest = nullptr;
     ghosts_are_old = true;
-    for (const auto& copy : boxes) {
+    for (const auto& copy : copies) {
       copy->inside = false;
       copy->border.reset();
     }
@@ -78,9 +78,9 @@ struct LinkField::Places {
   DomainPointer domain;
   std::size_t bytes;
   Memory own;
-  std::vector<std::unique_ptr<InBox>> boxes;  ///< made by expressions that read beyond the part
-  const InBox* newest = nullptr;
-  InBox* home = nullptr;
+  std::vector<std::unique_ptr<PaddedCopy>> copies;  ///< made by expressions that read beyond the part
+  const PaddedCopy* newest = nullptr;
+  PaddedCopy* home = nullptr;
   std::array<Memory, directions> ghosts;
   bool ghosts_are_old = true;
 };
@@ -109,7 +109,7 @@ Operand LinkField::operand() const {
 
 const void* LinkField::memory() const { return places_->operand(*this).data; }
 
-void LinkField::stand_alone() const { places_->leave_box(*this); }
+void LinkField::stand_alone() const { places_->leave_padded(*this); }
 
 void LinkField::changed() { places_->forget_copies(); }
 
@@ -134,36 +134,36 @@ void LinkField::copy_from(const LinkField& other) {
 
 // --- the box of a part -----------------------------------------------------------------------------------------------
 
-LinkField::InBox& LinkField::copy_in(const BorderedPart& part) const {
-  for (const auto& copy : places_->boxes)
-    if (copy->part->domain() == part.domain()) return *copy;
-  auto& copy = places_->boxes.emplace_back(
-      std::make_unique<InBox>(InBox{&part, LinkField(part.domain(), *precision_, *storage_)}));
+LinkField::PaddedCopy& LinkField::copy_in(const PaddedLattice& padded) const {
+  for (const auto& copy : places_->copies)
+    if (copy->padded->domain() == padded.domain()) return *copy;
+  auto& copy = places_->copies.emplace_back(
+      std::make_unique<PaddedCopy>(PaddedCopy{&padded, LinkField(padded.domain(), *precision_, *storage_)}));
   copy->links.fill(0xff);  // what lies outside the border is never to be mistaken for links
   return *copy;
 }
 
-const LinkField& LinkField::read_in(const BorderedPart& part, bool beyond) const {
-  InBox& copy = copy_in(part);
-  const StoredSites box = stored_sites(copy.links);
-  if (!copy.inside && places_->home != &copy) part.put(stored_sites(*this), box);
+const LinkField& LinkField::read_in(const PaddedLattice& padded, bool beyond) const {
+  PaddedCopy& copy = copy_in(padded);
+  const StoredSites around = stored_sites(copy.links);
+  if (!copy.inside && places_->home != &copy) padded.put(stored_sites(*this), around);
   copy.inside = true;
   places_->move_into(copy);
-  if (beyond && !(copy.border && part.reaches(*copy.border, part.depth()))) {
-    part.exchange(box);
-    copy.border = part.depth();
+  if (beyond && !(copy.border && padded.reaches(*copy.border, padded.depth()))) {
+    padded.exchange(around);
+    copy.border = padded.depth();
   }
   copy.links.set_scale(scale_);
   return copy.links;
 }
 
-LinkField& LinkField::write_in(const BorderedPart& part, bool keep) {
-  if (keep) read_in(part, false);
-  return copy_in(part).links;
+LinkField& LinkField::write_in(const PaddedLattice& padded, bool keep) {
+  if (keep) read_in(padded, false);
+  return copy_in(padded).links;
 }
 
-void LinkField::written_in(const BorderedPart& part) {
-  InBox& copy = copy_in(part);
+void LinkField::written_in(const PaddedLattice& padded) {
+  PaddedCopy& copy = copy_in(padded);
   changed();
   if (places_->home == &copy) return;
   copy.inside = true;
@@ -202,7 +202,7 @@ Operand LinkField::ghosts(int mu) const {
 /// Faces are gathered where the links are: the rest of the field stays there.
 void LinkField::exchange_ghosts() const {
   places_->ghosts_are_old = false;
-  std::vector<Parcel> faces;
+  std::vector<HaloFace> faces;
   for (int mu = 0; mu < directions; ++mu)
     if (domain_->lattice().split(mu))
       faces.push_back({mu, 0, static_cast<std::size_t>(ghost_order(*this, mu).words()) * precision_->word_bytes});
@@ -222,7 +222,7 @@ void LinkField::exchange_ghosts() const {
     if (ghosts.bytes() == 0) ghosts = Memory(domain_->device_pointer(), faces[n].bytes);
     domain_->device().copy(ghosts.data(), memory, faces[n].bytes);
   };
-  domain_->mail().exchange(faces, gather, keep);
+  domain_->halo_exchange().exchange(faces, gather, keep);
 }
 
 }  // namespace quarksmith

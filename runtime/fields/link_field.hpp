@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "runtime/ranks/bordered.hpp"
 #include "runtime/ranks/domain.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 
 namespace quarksmith {
 
@@ -51,16 +51,16 @@ class LinkField {
 
   /// The copy of the links in a padded lattice, with the border filled if `beyond` (then collective). Kept while field
   /// and padded lattice live; the links move into it if they can.
-  const LinkField& read_in(const BorderedPart& part, bool beyond) const;
+  const LinkField& read_in(const PaddedLattice& padded, bool beyond) const;
   /// Memory of the links in a padded lattice for kernels to write into, with what the links hold if `keep`;
   /// written_in() is to be called afterwards.
-  LinkField& write_in(const BorderedPart& part, bool keep = false);
-  void written_in(const BorderedPart& part);
+  LinkField& write_in(const PaddedLattice& padded, bool keep = false);
+  void written_in(const PaddedLattice& padded);
 
  private:
-  struct InBox;
+  struct PaddedCopy;
   struct Places;
-  InBox& copy_in(const BorderedPart& part) const;
+  PaddedCopy& copy_in(const PaddedLattice& padded) const;
 
   DomainPointer domain_;
   const PrecisionInfo* precision_;

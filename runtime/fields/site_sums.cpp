@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/lattice/exact_sum.hpp"
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 
 namespace quarksmith {
 

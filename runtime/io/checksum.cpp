@@ -46,22 +46,22 @@ void ScidacChecksum::add(std::uint64_t number, const void* site, std::size_t byt
   add_word(static_cast<std::uint32_t>(crc32(0, static_cast<const Bytef*>(site), static_cast<uInt>(bytes))), number);
 }
 
-void add_sites(SiteChecksum& checksum, const Lattice& part, long long first, long long count, const void* sites,
+void add_sites(SiteChecksum& checksum, const Lattice& local, long long first, long long count, const void* sites,
                std::size_t bytes) {
 #pragma omp parallel
   {
     const std::unique_ptr<SiteChecksum> mine = checksum.empty();
 #pragma omp for schedule(static) nowait
     for (long long i = 0; i < count; ++i)
-      mine->add(part.global_index(first + i), static_cast<const unsigned char*>(sites) + i * bytes, bytes);
+      mine->add(local.global_index(first + i), static_cast<const unsigned char*>(sites) + i * bytes, bytes);
 #pragma omp critical(quarksmith_checksum)
     checksum.take(*mine);
   }
 }
 
-ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator) {
+ScidacChecksum checksum_of(const Lattice& local, const void* sites, std::size_t bytes, Communicator& communicator) {
   ScidacChecksum sum;
-  add_sites(sum, part, 0, part.sites(), sites, bytes);
+  add_sites(sum, local, 0, local.sites(), sites, bytes);
   sum.combine(communicator);
   return sum;
 }

@@ -49,12 +49,12 @@ struct ScidacChecksum final : PairChecksum {
 };
 
 /// Adds consecutive sites of a part, by all threads. \param first lexicographic in the part.
-void add_sites(SiteChecksum& checksum, const Lattice& part, long long first, long long count, const void* sites,
+void add_sites(SiteChecksum& checksum, const Lattice& local, long long first, long long count, const void* sites,
                std::size_t bytes);
 
 /// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
 /// its lexicographic number in the whole lattice: the same for any parts. Collective.
-ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator);
+ScidacChecksum checksum_of(const Lattice& local, const void* sites, std::size_t bytes, Communicator& communicator);
 
 /// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.
 struct MilcChecksum final : PairChecksum {

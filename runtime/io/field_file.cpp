@@ -10,7 +10,7 @@ GivenField read_field(const std::string& path, const std::string& dataset, std::
   hdf5::Extent after;
   for (const int n : extents_of(kind)) after.push_back(hsize_t(n));
   try {
-    return given_field(kind, lattice, hdf5::load_part(path, {dataset, {}, after, kind == "scalars"}, lattice));
+    return given_field(kind, lattice, hdf5::load_local(path, {dataset, {}, after, kind == "scalars"}, lattice));
   } catch (const UsageError& e) {
     throw UsageError(path + ": " + e.what());
   }

@@ -29,7 +29,7 @@ std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coo
 /// A head, and the part of its lattice that this rank reads.
 struct Candidate {
   GaugeHead head;
-  Lattice part;
+  Lattice local;
 };
 
 /// Those heads that agree with what is expected and with the grid of ranks.
@@ -40,8 +40,8 @@ std::vector<Candidate> candidates_of(const InputFile& file, const std::optional<
   for (GaugeHead& head : read_heads(file, expected)) {
     try {
       checked_extent(file, head.extent, expected);
-      const Lattice part = partition.part(head.extent);
-      candidates.push_back({std::move(head), part});
+      const Lattice local = partition.local_lattice(head.extent);
+      candidates.push_back({std::move(head), local});
     } catch (const UsageError&) {
       if (!first) first = std::current_exception();
     }
@@ -72,10 +72,10 @@ double last_place(const std::string& text) {
 
 /// A recorded average against what the links give; a few units of the last printed digit are allowed.
 void check_average(GaugeFile& f, const RecordedAverage& average, double computed, bool sound) {
-  const auto spelled = [&](double x) { return fmt::format("{:.{}g}", x, average.in_double ? 16 : 10); };
+  const auto as_text = [&](double x) { return fmt::format("{:.{}g}", x, average.in_double ? 16 : 10); };
   const std::optional<double> recorded = as_number(average.text);
   if (!recorded) {
-    f.checks.push_back({average.what, printable(average.text.substr(0, 60)), spelled(computed), false});
+    f.checks.push_back({average.what, printable(average.text.substr(0, 60)), as_text(computed), false});
     return;
   }
   constexpr double most = 1e-3;  // digits that are not there prove nothing
@@ -83,12 +83,12 @@ void check_average(GaugeFile& f, const RecordedAverage& average, double computed
   const double allowed = average.in_double ? rounding_of_plaquette(f.gauge.lattice)
                                            : std::clamp(3 * last_place(average.text), f.bits == 32 ? 5e-7 : 1e-9, most);
   const bool agrees = difference <= allowed, summed = sound && difference <= single_sum;
-  f.checks.push_back({average.what, spelled(*recorded), spelled(computed), agrees || summed});
+  f.checks.push_back({average.what, as_text(*recorded), as_text(computed), agrees || summed});
   if (!agrees && summed)
     f.remarks.push_back(
         fmt::format("{} recorded as {}, the links give {}: accepted, since the checksum of the links "
                     "agrees",
-                    average.what, spelled(*recorded), spelled(computed)));
+                    average.what, as_text(*recorded), as_text(computed)));
 }
 
 /// Collective. The links as they are stored: with what a boundary may have multiplied them by.
@@ -97,7 +97,7 @@ GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communica
   std::optional<GaugeFile> f;
   communicator.together([&] {  // memory may be short on one rank alone
     f.emplace(GaugeFile{
-        HostGauge(candidate.part, head.colours), head.format, head.bits, head.byte_order, {}, head.notes, false, {}});
+        HostGauge(candidate.local, head.colours), head.format, head.bits, head.byte_order, {}, head.notes, false, {}});
   });
   head.read_links(file, f->gauge, communicator);
   bool sound = false;

@@ -34,12 +34,12 @@ bool is_real(hid_t file, const std::string& name, const std::string& what) {
 
 }  // namespace
 
-std::vector<Complex64> load_part(const std::string& path, const LatticeArray& array, const Lattice& part) {
+std::vector<Complex64> load_local(const std::string& path, const LatticeArray& array, const Lattice& local) {
   Extent whole = array.before, here = array.before, first(array.before.size());
   for (int mu = directions - 1; mu >= 0; --mu) {
-    whole.push_back(part.global_extent(mu));
-    here.push_back(part.extent(mu));
-    first.push_back(part.origin(mu));
+    whole.push_back(local.global_extent(mu));
+    here.push_back(local.extent(mu));
+    first.push_back(local.origin(mu));
   }
   for (Extent* all : {&whole, &here}) all->insert(all->end(), array.after.begin(), array.after.end());
   first.resize(whole.size());

@@ -22,7 +22,7 @@ struct LatticeArray {
 };
 /// The numbers of a part of the lattice, in that order.
 /// \throws Error the file holds no such array, or cannot be read.
-std::vector<Complex64> load_part(const std::string& path, const LatticeArray& array, const Lattice& part);
+std::vector<Complex64> load_local(const std::string& path, const LatticeArray& array, const Lattice& local);
 /// Whether a file holds an object of that name. \throws Error it cannot be read.
 bool holds(const std::string& path, const std::string& name);
 

@@ -132,13 +132,13 @@ std::uint64_t FileBox::end() const {
   return offset + bytes;
 }
 
-FileBox box_in_file(const Lattice& part, std::uint64_t offset, std::size_t element_bytes,
+FileBox box_in_file(const Lattice& local, std::uint64_t offset, std::size_t element_bytes,
                     const std::array<int, 4>& axes) {
   FileBox box{offset, element_bytes, {}, {}, {}};
   for (int a = 0; a < 4; ++a) {
-    box.whole[a] = part.global_extent(axes[a]);
-    box.first[a] = part.origin(axes[a]);
-    box.extent[a] = part.extent(axes[a]);
+    box.whole[a] = local.global_extent(axes[a]);
+    box.first[a] = local.origin(axes[a]);
+    box.extent[a] = local.extent(axes[a]);
   }
   return box;
 }

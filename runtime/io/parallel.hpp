@@ -29,7 +29,7 @@ struct FileBox {
 };
 
 /// Where this part of a lattice lies in a file with one element a site. \param axes directions, the slowest first.
-FileBox box_in_file(const Lattice& part, std::uint64_t offset, std::size_t element_bytes,
+FileBox box_in_file(const Lattice& local, std::uint64_t offset, std::size_t element_bytes,
                     const std::array<int, 4>& axes = {3, 2, 1, 0});
 
 /// How errors call a file, and how they end.

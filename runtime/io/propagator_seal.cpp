@@ -279,9 +279,9 @@ PropagatorStructure load(const InputFile& file) {
   return s;
 }
 
-std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& part, const PropagatorForm& form) {
+std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& local, const PropagatorForm& form) {
   const hdf5::Extent after = form.staggered ? hdf5::Extent{3} : hdf5::Extent{4, 3};
-  return hdf5::load_part(path, {column_name(n, form), {}, after}, part);
+  return hdf5::load_local(path, {column_name(n, form), {}, after}, local);
 }
 
 void require_apart(const PropagatorStructure& s, std::uint64_t bytes, const std::string& path) {

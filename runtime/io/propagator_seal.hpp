@@ -21,7 +21,7 @@ PropagatorStructure load(const InputFile& file);
 
 /// The numbers of a part of a column by libhdf5, for files whose columns other programs have compressed or rearranged.
 /// \throws Error it cannot be read.
-std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& part, const PropagatorForm& form);
+std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& local, const PropagatorForm& form);
 
 /// \throws Error columns and reports do not lie one beside another within `bytes`, so that writing one would damage
 /// others; the message ends with `remedy`.

@@ -39,8 +39,8 @@ std::vector<Value> from_neighbour(const Lattice& lattice, int mu, int step, std:
   if (!lattice.split(mu)) return mine;
   std::vector<Value> theirs(mine.size());
   const std::size_t bytes = mine.size() * sizeof(Value);
-  const Message send = {lattice.part_at(mu, -step), 0, mine.data(), bytes};
-  const Message receive = {lattice.part_at(mu, step), 0, theirs.data(), bytes};
+  const Message send = {lattice.rank_at(mu, -step), 0, mine.data(), bytes};
+  const Message receive = {lattice.rank_at(mu, step), 0, theirs.data(), bytes};
   communicator.start({&send, 1}, {&receive, 1});
   communicator.finish();
   return theirs;

@@ -35,13 +35,13 @@ Lattice::Lattice(const Coordinates& global_extent, const Coordinates& grid, cons
     : Lattice([&] {
         Coordinates extent;
         for (int mu = 0; mu < directions; ++mu) {
-          const int whole = global_extent[mu], parts = grid[mu];
-          if (parts < 1 || whole % parts != 0 || whole / parts % 2 != 0)
+          const int whole = global_extent[mu], count = grid[mu];
+          if (count < 1 || whole % count != 0 || whole / count % 2 != 0)
             throw WrongLattice(fmt::format(
                 "lattice {} on a {} grid of ranks: {} sites in {} cannot be cut into {} parts of even length, which "
                 "even-odd kernels need; use another --grid or number of ranks",
-                extents_text(global_extent), extents_text(grid), whole, "xyzt"[mu], parts));
-          extent[mu] = whole / parts;
+                extents_text(global_extent), extents_text(grid), whole, "xyzt"[mu], count));
+          extent[mu] = whole / count;
         }
         return extent;
       }()) {
@@ -50,7 +50,7 @@ Lattice::Lattice(const Coordinates& global_extent, const Coordinates& grid, cons
   for (int mu = 0; mu < directions; ++mu) origin_[mu] = position[mu] * extent_[mu];
 }
 
-int Lattice::part_at(int mu, int step) const {
+int Lattice::rank_at(int mu, int step) const {
   int number = 0;
   for (int nu = directions - 1; nu >= 0; --nu) {
     const int position = origin_[nu] / extent_[nu] + (nu == mu ? step + grid_[nu] : 0);

@@ -62,18 +62,18 @@ class Lattice {
   /// Extents of the global lattice; its own if it is not divided.
   const Coordinates& global_extent() const { return global_; }
   int global_extent(int mu) const { return global_[mu]; }
-  long long global_sites() const { return sites() * parts(); }
+  long long global_sites() const { return sites() * ranks(); }
   /// Ranks along each direction, and their number.
   const Coordinates& grid() const { return grid_; }
-  int parts() const { return grid_[0] * grid_[1] * grid_[2] * grid_[3]; }
+  int ranks() const { return grid_[0] * grid_[1] * grid_[2] * grid_[3]; }
   /// Whether sites across the boundary in direction mu belong to another rank.
   bool split(int mu) const { return grid_[mu] > 1; }
   /// Global coordinate of the first local site.
   int origin(int mu) const { return origin_[mu]; }
   /// Number in the grid, x fastest, of the rank that holds this local lattice.
-  int part() const { return part_at(0, 0); }
+  int rank() const { return rank_at(0, 0); }
   /// Number of the rank `step` further along mu, periodically.
-  int part_at(int mu, int step) const;
+  int rank_at(int mu, int step) const;
   /// Global coordinates, and global lexicographic number, of a local site.
   Coordinates global_coordinates(long long index) const;
   long long global_index(long long index) const;

@@ -8,14 +8,14 @@
 
 namespace quarksmith {
 
-Coordinates choose_grid(const Coordinates& extent, int parts) {
+Coordinates choose_grid(const Coordinates& extent, int count) {
   Coordinates best{}, grid;
   double least = std::numeric_limits<double>::infinity();
-  for (grid[0] = 1; grid[0] <= parts; ++grid[0])
-    for (grid[1] = 1; grid[0] * grid[1] <= parts; ++grid[1])
-      for (grid[2] = 1; grid[0] * grid[1] * grid[2] <= parts; ++grid[2]) {
-        grid[3] = parts / (grid[0] * grid[1] * grid[2]);
-        if (grid[0] * grid[1] * grid[2] * grid[3] != parts) continue;
+  for (grid[0] = 1; grid[0] <= count; ++grid[0])
+    for (grid[1] = 1; grid[0] * grid[1] <= count; ++grid[1])
+      for (grid[2] = 1; grid[0] * grid[1] * grid[2] <= count; ++grid[2]) {
+        grid[3] = count / (grid[0] * grid[1] * grid[2]);
+        if (grid[0] * grid[1] * grid[2] * grid[3] != count) continue;
         double boundary = 0;  // share of sites on a boundary, those of slower directions a little cheaper
         bool even = true;
         for (int mu = 0; mu < directions; ++mu) {
@@ -28,24 +28,24 @@ Coordinates choose_grid(const Coordinates& extent, int parts) {
     throw WrongLattice(fmt::format(
         "lattice {}x{}x{}x{} cannot be cut into {} parts of even extents, which even-odd kernels need; use another "
         "number of ranks",
-        extent[0], extent[1], extent[2], extent[3], parts));
+        extent[0], extent[1], extent[2], extent[3], count));
   return best;
 }
 
 void require_spread(const Lattice& lattice, const Communicator& communicator) {
-  if (lattice.parts() != communicator.size())
-    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator.size()));
+  if (lattice.ranks() != communicator.size())
+    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.ranks(), communicator.size()));
 }
 
-Lattice Partition::part(const Coordinates& extent) const {
+Lattice Partition::local_lattice(const Coordinates& extent) const {
   const int ranks = communicator->size();
   if (ranks == 1 && !grid) return Lattice(extent);
   const Coordinates g = grid ? *grid : choose_grid(extent, ranks);
-  long long parts = 1;
-  for (const int n : g) parts *= n;
-  if (parts != ranks)
+  long long count = 1;
+  for (const int n : g) count *= n;
+  if (count != ranks)
     throw UsageError(fmt::format("--grid {},{},{},{} has {} parts, but {} ranks were started; they must be equal", g[0],
-                                 g[1], g[2], g[3], parts, ranks));
+                                 g[1], g[2], g[3], count, ranks));
   Coordinates position;
   int rest = communicator->rank();
   for (int mu = 0; mu < directions; ++mu) {

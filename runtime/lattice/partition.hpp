@@ -18,13 +18,13 @@ struct Partition {
   /// The local lattice of this rank.
   /// \throws WrongLattice the grid does not fit the lattice.
   /// \throws UsageError the grid does not have as many cells as there are ranks.
-  Lattice part(const Coordinates& global_extent) const;
+  Lattice local_lattice(const Coordinates& global_extent) const;
 };
 
 /// The grid of ranks with local lattices of even extents and the fewest boundary sites; among equal ones the grid that
 /// cuts the slower directions.
 /// \throws WrongLattice there is none.
-Coordinates choose_grid(const Coordinates& global_extent, int parts);
+Coordinates choose_grid(const Coordinates& global_extent, int count);
 
 /// Checks a lattice before collective work on it.
 /// \throws UsageError it is not divided among as many ranks as there are.

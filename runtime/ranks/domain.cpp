@@ -7,9 +7,9 @@
 #include "runtime/error.hpp"
 #include "runtime/lattice/partition.hpp"
 #include "runtime/lattice/stored_order.hpp"
-#include "runtime/ranks/bordered.hpp"
 #include "runtime/ranks/halo.hpp"
-#include "runtime/ranks/mail.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 #include "runtime/ranks/rank_sums.hpp"
 #include "runtime/ranks/site_numbers.hpp"
 
@@ -23,7 +23,7 @@ Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shar
     if (lattice.extent(mu) < reach)
       throw WrongLattice(fmt::format(
           "lattice {}{}: hops over {} sites need at least {} of them in every direction; use {}", lattice.text(),
-          lattice.parts() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
+          lattice.ranks() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
           lattice.split(mu) ? "another --grid or fewer ranks" : "a larger lattice"));
   for (int bits = 0, lanes = 1; lanes <= max_lanes; ++bits, lanes *= 2)
     layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes, reach);
@@ -32,14 +32,14 @@ Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shar
 Domain::~Domain() = default;
 
 Halos& Domain::halos() const {
-  if (lattice_.parts() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
+  if (lattice_.ranks() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
   if (!halos_) halos_ = std::make_unique<Halos>(*this);
   return *halos_;
 }
 
-Mail& Domain::mail() const {
-  if (!mail_) mail_ = std::make_unique<Mail>(*this);
-  return *mail_;
+HaloExchange& Domain::halo_exchange() const {
+  if (!halo_exchange_) halo_exchange_ = std::make_unique<HaloExchange>(*this);
+  return *halo_exchange_;
 }
 
 const RankSums* Domain::rank_sums() const {
@@ -86,39 +86,39 @@ const Memory& Domain::site_numbers(int lanes) const {
   return numbers;
 }
 
-DomainPointer Domain::box_like(const Coordinates& extents, const Coordinates& offset, int element_bytes) const {
-  for (const auto& b : bordered_)
+DomainPointer Domain::padded_like(const Coordinates& extents, const Coordinates& offset, int element_bytes) const {
+  for (const auto& b : padded_)
     if (b->domain()->lattice().extent() == extents && b->offset() == offset && b->element_bytes() == element_bytes)
       return b->domain();
   return nullptr;
 }
 
-const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
-                                     bool shared) const {
-  if (lattice_.parts() == 1) return nullptr;
+const PaddedLattice* Domain::padded(const BorderDepth& depth, int element_bytes, std::string_view what,
+                                    bool shared) const {
+  if (lattice_.ranks() == 1) return nullptr;
   bool inside = true;
   for (int mu = 0; mu < directions; ++mu) inside = inside && (!lattice_.split(mu) || depth.sites[mu] == 0);
   if (inside) return nullptr;
   // One that others use, too, holds copies of links already: the deepest.
-  const BorderedPart* found = nullptr;
-  for (const auto& b : bordered_)
+  const PaddedLattice* found = nullptr;
+  for (const auto& b : padded_)
     if (b->element_bytes() == element_bytes && b->covers(depth) && (shared || b->is_for(depth)) &&
         (found == nullptr || b->covers(found->depth())))
       found = b.get();
   if (found != nullptr) return found;
-  bordered_.push_back(std::make_unique<BorderedPart>(*this, depth, element_bytes, what));
-  return bordered_.back().get();
+  padded_.push_back(std::make_unique<PaddedLattice>(*this, depth, element_bytes, what));
+  return padded_.back().get();
 }
 
-const BorderedPart* Domain::bordered_in(const Domain& box) const {
-  for (const auto& b : bordered_)
-    if (b->domain().get() == &box) return b.get();
+const PaddedLattice* Domain::padded_in(const Domain& padded) const {
+  for (const auto& b : padded_)
+    if (b->domain().get() == &padded) return b.get();
   return nullptr;
 }
 
 BorderTraffic Domain::border_traffic() const {
   BorderTraffic sum;
-  for (const auto& b : bordered_) {
+  for (const auto& b : padded_) {
     sum.exchanges += b->traffic().exchanges;
     sum.bytes += b->traffic().bytes;
     sum.copies += b->traffic().copies;

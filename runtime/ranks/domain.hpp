@@ -14,9 +14,9 @@
 
 namespace quarksmith {
 
-class BorderedPart;
+class PaddedLattice;
 class Halos;
-class Mail;
+class HaloExchange;
 class RankSums;
 
 /// How far kernels read beyond the local lattice along each direction, the same both ways.
@@ -49,19 +49,19 @@ class Domain {
   /// \throws UsageError the lattice is not split.
   Halos& halos() const;
   /// Halo exchange of links and fields outside hopping terms; made like `halos`.
-  Mail& mail() const;
+  HaloExchange& halo_exchange() const;
   /// The padded lattice with at least this border, for fields whose numbers have `element_bytes`; null if kernels of
   /// that depth stay within the local lattice.
   /// \throws WrongLattice the local lattice is shorter than the depth; the message names `what`.
   /// \param shared give the deepest one there is, which holds copies of links already, not one of just this depth.
-  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
-                               bool shared = true) const;
+  const PaddedLattice* padded(const BorderDepth& depth, int element_bytes, std::string_view what,
+                              bool shared = true) const;
   /// The padded lattice of this domain with that inner domain; null if there is none.
-  const BorderedPart* bordered_in(const Domain& box) const;
+  const PaddedLattice* padded_in(const Domain& padded) const;
   /// An existing inner domain of a padded lattice with these extents and this offset of the local lattice, so that
   /// padded lattices share copies of links; null if there is none.
-  std::shared_ptr<const Domain> box_like(const Coordinates& extents, const Coordinates& offset,
-                                         int element_bytes) const;
+  std::shared_ptr<const Domain> padded_like(const Coordinates& extents, const Coordinates& offset,
+                                            int element_bytes) const;
   /// Cost of the borders of this domain's fields so far.
   BorderTraffic border_traffic() const;
   /// Sums over the ranks within kernels; made like `halos`. Null for one rank.
@@ -94,8 +94,8 @@ class Domain {
   int reach_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
   mutable std::unique_ptr<Halos> halos_;
-  mutable std::unique_ptr<Mail> mail_;
-  mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
+  mutable std::unique_ptr<HaloExchange> halo_exchange_;
+  mutable std::vector<std::unique_ptr<PaddedLattice>> padded_;
   mutable std::unique_ptr<RankSums> rank_sums_;
   mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
   mutable std::map<int, Memory> site_numbers_;                  // by lanes

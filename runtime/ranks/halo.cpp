@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
-#include "runtime/ranks/halo_policy.hpp"
-#include "runtime/ranks/mail.hpp"
 #include "runtime/lattice/memory_order.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
+#include "runtime/ranks/halo_policy.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {
@@ -148,7 +148,7 @@ void Halos::Zones::share(const Domain& domain) {
   Communicator& communicator = domain.communicator();
   shared = domain.device().allocate_shared(before + 2 * bytes, communicator);
   if (shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", bytes >> 19));
-  char* own = part_of(*shared, communicator, communicator.rank());
+  char* own = memory_of(*shared, communicator, communicator.rank());
   halo.buffer = static_cast<long long>(bytes);
   halo.signals = reinterpret_cast<HaloSignals*>(own);
   arriving = own + before;
@@ -156,7 +156,7 @@ void Halos::Zones::share(const Domain& domain) {
     for (const int back : {0, 1}) {
       if (halo.face[mu] == 0) continue;
       // What a forward hop needs goes to the part behind, and the other way round.
-      char* other = part_of(*shared, communicator, domain.lattice().part_at(mu, back ? 1 : -1));
+      char* other = memory_of(*shared, communicator, domain.lattice().rank_at(mu, back ? 1 : -1));
       halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
       leaving[mu][back] = other + before;
     }

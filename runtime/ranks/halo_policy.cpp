@@ -179,8 +179,8 @@ void Halos::Zones::messages(const Lattice& lattice, char* arriving, char* leavin
       if (halo.face[mu] == 0) continue;
       const Place& p = place[mu][back];
       const int tag = 2 * mu + back, towards = back ? 1 : -1;
-      sends.push_back({lattice.part_at(mu, towards), tag, leaving + p.offset, p.bytes});
-      receives.push_back({lattice.part_at(mu, -towards), tag, arriving + p.offset, p.bytes});
+      sends.push_back({lattice.rank_at(mu, towards), tag, leaving + p.offset, p.bytes});
+      receives.push_back({lattice.rank_at(mu, -towards), tag, arriving + p.offset, p.bytes});
     }
 }
 

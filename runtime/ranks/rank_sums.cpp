@@ -34,10 +34,11 @@ RankSums::RankSums(const std::shared_ptr<Device>& device, Communicator& communic
     return;
   }
   constexpr std::size_t words = 2ull * Team::most_rhs * most_peers * 2 * Team::most_sums;
-  boxes_ = device->allocate_shared(words * sizeof(unsigned long long), communicator);
-  if (boxes_ == nullptr) return;
+  partial_sums_ = device->allocate_shared(words * sizeof(unsigned long long), communicator);
+  if (partial_sums_ == nullptr) return;
   for (std::size_t n = 0; n < communicator.host_ranks().size(); ++n)
-    host_.box[communicator.host_ranks()[n]] = static_cast<unsigned long long*>(boxes_->part(static_cast<int>(n)));
+    host_.box[communicator.host_ranks()[n]] =
+        static_cast<unsigned long long*>(partial_sums_->part(static_cast<int>(n)));
   exchanges_ = Memory(device, sizeof(unsigned) * Team::most_rhs);
   device->fill(exchanges_.data(), 0, exchanges_.bytes());
   host_.exchanges = static_cast<unsigned*>(exchanges_.data());

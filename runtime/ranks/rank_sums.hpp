@@ -19,7 +19,7 @@ class RankSums {
 
  private:
   Team host_;
-  std::unique_ptr<SharedMemory> boxes_;
+  std::unique_ptr<SharedMemory> partial_sums_;
   Memory on_device_, exchanges_;
   const Team* team_ = nullptr;
 };

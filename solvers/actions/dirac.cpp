@@ -17,17 +17,17 @@ Complex64 phase_of(double angle) {
   return std::polar(1.0, std::numbers::pi * angle);
 }
 
-void ReducedOperator::add_squared_force(ForceSink&, const SpinorField&, const std::vector<double>&) const {
+void EvenOddOperator::add_squared_force(ForceSink&, const SpinorField&, const std::vector<double>&) const {
   throw UsageError("this operator does not stand for M^+ M; its force needs y = M x beside x");
 }
 
-void ReducedOperator::multiply_term(SpinorField&, const SpinorField&) const {
+void EvenOddOperator::multiply_term(SpinorField&, const SpinorField&) const {
   throw UsageError("this operator is no symmetric even-odd form");
 }
 
 const ActionValues& DiracOperator::values() const { return fields().values(); }
 
-std::unique_ptr<ReducedOperator> DiracOperator::square(Parity, int) const {
+std::unique_ptr<EvenOddOperator> DiracOperator::square(Parity, int) const {
   throw UsageError(fmt::format("action {} has no Krylov space of several masses; give one", values().info().name));
 }
 

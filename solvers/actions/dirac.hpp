@@ -21,7 +21,7 @@ Complex64 phase_of(double angle);
 
 /// The form of the operator that a method works on: on all sites, or one of two even-odd forms
 /// (solvers/actions/even_odd.hpp).
-enum class Reduction { none, symmetric, asymmetric };
+enum class EvenOddForm { none, symmetric, asymmetric };
 
 /// Adds up derivatives of -2 weight Re chi^+ M psi by the fields of M, over all right-hand sides, psi and chi on all
 /// sites (solvers/hmc/fermion_force.hpp).
@@ -49,7 +49,7 @@ class DiracMatrix : public LinearOperator {
 
 /// The even-odd form: an operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand
 /// and P. Rossi, Comput. Phys. Commun. 60 (1990) 211).
-class ReducedOperator : public DiracMatrix {
+class EvenOddOperator : public DiracMatrix {
  public:
   Subset subset() const override { return Subset::even; }
   /// Right-hand side of the even-odd system; `b` holds all sites.
@@ -75,11 +75,11 @@ class DiracOperator {
   virtual const DiracMatrix& matrix() const = 0;
   /// The even-odd form for up to `rhs` right-hand sides; `form` is not Reduction::none.
   /// \throws UsageError the action does not have that form.
-  virtual std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const = 0;
+  virtual std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const = 0;
   /// For actions with M M^+ = t^2 - h^2 D^2, t a number: M M^+ on the sites of one parity, and the operator with other
   /// values of the parameters on the same links.
   /// \throws UsageError M is not of this kind (the default).
-  virtual std::unique_ptr<ReducedOperator> square(Parity parity, int rhs) const;
+  virtual std::unique_ptr<EvenOddOperator> square(Parity parity, int rhs) const;
   virtual std::unique_ptr<DiracOperator> with(const ActionValues& values) const;
   /// The operator of the local lattice alone: hops that leave it find zero (M. Luescher, Comput. Phys. Commun. 156
   /// (2004) 209).
@@ -124,17 +124,17 @@ class FlavouredDirac : public DiracOperator {
 class SystemOperator {
  public:
   /// \param dirac outlives this. \param rhs right-hand sides at most.
-  SystemOperator(const DiracOperator& dirac, Reduction reduction, int rhs) : matrix_(&dirac.matrix()) {
-    if (reduction != Reduction::none) even_odd_ = dirac.reduced(reduction, rhs);
+  SystemOperator(const DiracOperator& dirac, EvenOddForm even_odd_form, int rhs) : matrix_(&dirac.matrix()) {
+    if (even_odd_form != EvenOddForm::none) even_odd_ = dirac.even_odd_operator(even_odd_form, rhs);
   }
   const DiracMatrix& a() const { return even_odd_ ? *even_odd_ : *matrix_; }
   const DiracMatrix& matrix() const { return *matrix_; }
   /// Null on all sites.
-  const ReducedOperator* even_odd() const { return even_odd_.get(); }
+  const EvenOddOperator* even_odd() const { return even_odd_.get(); }
 
  private:
   const DiracMatrix* matrix_;
-  std::unique_ptr<ReducedOperator> even_odd_;
+  std::unique_ptr<EvenOddOperator> even_odd_;
 };
 
 }  // namespace quarksmith

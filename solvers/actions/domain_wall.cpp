@@ -102,7 +102,7 @@ double DomainWallMatrix::flops() const {
   return 2 * (d.a().flops(false, d.half_sites()) + d.flops(true) + b);
 }
 
-DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs)
+DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, EvenOddForm form, int rhs)
     : parts_(&parts),
       form_(form),
       odd_(parts.hopping().domain(), parts.hopping().precision(), Subset::odd, rhs, 4, parts.slices()) {}
@@ -115,7 +115,7 @@ void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) con
   const DomainWallHopping& d = *parts_;
   constexpr Dagger no = Dagger::no;
   SpinorField odd = odd_.columns(0, in.rhs());
-  const bool symmetric = form_ == Reduction::symmetric, first = symmetric || d.has_b();
+  const bool symmetric = form_ == EvenOddForm::symmetric, first = symmetric || d.has_b();
   if (first) (symmetric ? d.b_a_inverse() : d.b()).apply(out, in, Parity::even, no);  // C in, or B in
   d.hop(odd, first ? out : in, Parity::odd, no);
   d.b_a_inverse().apply(odd, odd, Parity::odd, no);  // C H_oe ...
@@ -130,7 +130,7 @@ void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in)
   d.hop(odd, in, Parity::odd, yes);
   d.b_a_inverse().apply(odd, odd, Parity::odd, yes);  // C^+ H^+ in
   d.hop(out, odd, Parity::even, yes);
-  if (form_ == Reduction::symmetric) {
+  if (form_ == EvenOddForm::symmetric) {
     d.b_a_inverse().apply(out, 1, in, -d.h() * d.h(), out, Parity::even, yes);  // in - h^2 C^+ H^+ odd
   } else {
     if (d.has_b()) d.b().apply(out, out, Parity::even, yes);
@@ -146,7 +146,7 @@ SpinorField DomainWallEvenOdd::completed(const SpinorField& even, Dagger dagger)
   SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.components(), even.slices());
   SpinorField first = even.like();
   first.copy_from(even);
-  if (dagger == Dagger::no && form_ == Reduction::symmetric)
+  if (dagger == Dagger::no && form_ == EvenOddForm::symmetric)
     d.b_a_inverse().apply(first, even, Parity::even, dagger);
   else if (dagger == Dagger::no && d.has_b())
     d.b().apply(first, even, Parity::even, dagger);
@@ -165,7 +165,7 @@ void DomainWallEvenOdd::add_force(ForceSink& force, const SpinorField& x, const 
 double DomainWallEvenOdd::flops() const {
   const DomainWallHopping& d = *parts_;
   const double c = d.b_a_inverse().flops(false, d.half_sites()), hops = d.flops(false) + d.flops(true);
-  if (form_ == Reduction::symmetric) return hops + 2 * c;
+  if (form_ == EvenOddForm::symmetric) return hops + 2 * c;
   return hops + c + d.a().flops(false, d.half_sites()) + (d.has_b() ? d.b().flops(false, d.half_sites()) : 0);
 }
 
@@ -178,7 +178,7 @@ void DomainWallEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) cons
 void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
   const DomainWallHopping& d = *parts_;
   constexpr Dagger no = Dagger::no;
-  const bool symmetric = form_ == Reduction::symmetric;
+  const bool symmetric = form_ == EvenOddForm::symmetric;
   if (symmetric || d.has_b()) {  // B x_e, where x_e = A^-1 reduced if symmetric
     (symmetric ? d.b_a_inverse() : d.b()).apply(x, reduced, Parity::even, no);
     d.hop(x, 1, b, -d.h(), x, Parity::odd, no);
@@ -189,7 +189,7 @@ void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, 
   symmetric ? d.a_inverse().apply(x, reduced, Parity::even, no) : x.copy_half(Parity::even, reduced);
 }
 
-std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rhs) const {
+std::unique_ptr<EvenOddOperator> DomainWallDirac::even_odd_operator(EvenOddForm form, int rhs) const {
   return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
 }
 

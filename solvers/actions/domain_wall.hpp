@@ -66,10 +66,10 @@ class DomainWallMatrix final : public DiracMatrix {
 /// Even-odd forms in four dimensions, on the even sites. Symmetric: 1 - h^2 H_eo C H_oe C with C = B A^-1, whose
 /// unknown is A x_e: the matrix preconditioned from the right, so that its residual is that of M and the last step of
 /// an application is a hop. Asymmetric: A - h^2 H_eo C H_oe B.
-class DomainWallEvenOdd final : public ReducedOperator {
+class DomainWallEvenOdd final : public EvenOddOperator {
  public:
   /// \param rhs right-hand sides at most.
-  DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs = 1);
+  DomainWallEvenOdd(const DomainWallHopping& parts, EvenOddForm form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   const DomainPointer& domain() const override { return parts_->hopping().domain(); }
@@ -89,7 +89,7 @@ class DomainWallEvenOdd final : public ReducedOperator {
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
 
   const DomainWallHopping* parts_;
-  Reduction form_;
+  EvenOddForm form_;
   mutable SpinorField odd_;
 };
 
@@ -101,7 +101,7 @@ class DomainWallDirac final : public DiracOperator {
   const DomainWallHopping& parts() const { return parts_; }
   const ActionFields& fields() const override { return *fields_; }
   const DomainWallMatrix& matrix() const override { return matrix_; }
-  std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
+  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;
 
   bool embeds() const override { return true; }

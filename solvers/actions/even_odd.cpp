@@ -12,7 +12,7 @@ namespace quarksmith {
 HoppingEvenOdd::HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others)
     : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
 
-GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs)
+GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, EvenOddForm form, int rhs)
     : HoppingEvenOdd(hopping, rhs), form_(form) {
   if (hopping.has_term()) even_.emplace(hopping.field(Subset::even, rhs));
 }
@@ -27,7 +27,7 @@ bool GeneralEvenOdd::apply_summing(SpinorField& out, const SpinorField& in, Dagg
 void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums* sums) const {
   const double s = hopping_->inverse_scale(), hh = h_ * h_;
   SpinorField odd = odd_.columns(0, in.rhs());
-  if (form_ == Reduction::asymmetric) {
+  if (form_ == EvenOddForm::asymmetric) {
     hopping_->apply_inverse(odd, in, Parity::odd, dagger, sums);           // T_oo^-1 D_oe in
     hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger, sums);  // T_ee in - h^2 D_eo odd
   } else if (dagger == Dagger::no || !hopping_->has_term()) {
@@ -44,10 +44,10 @@ void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagge
 double GeneralEvenOdd::flops() const {
   if (!hopping_->has_term()) return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby);
   return hopping_->flops(Epilogue::tinv) +
-         hopping_->flops(form_ == Reduction::symmetric ? Epilogue::axpby_tinv : Epilogue::taxpby);
+         hopping_->flops(form_ == EvenOddForm::symmetric ? Epilogue::axpby_tinv : Epilogue::taxpby);
 }
 
-double GeneralEvenOdd::residual_scale() const { return form_ == Reduction::symmetric ? hopping_->term().size() : 1; }
+double GeneralEvenOdd::residual_scale() const { return form_ == EvenOddForm::symmetric ? hopping_->term().size() : 1; }
 
 SpinorField GeneralEvenOdd::completed(const SpinorField& even, Dagger dagger) const {
   SpinorField all = hopping_->field(Subset::full, even.rhs());
@@ -64,7 +64,7 @@ SpinorField GeneralEvenOdd::completed(const SpinorField& even, Dagger dagger) co
 }
 
 void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) const {
-  if (form_ != Reduction::symmetric) return ReducedOperator::multiply_term(out, in);
+  if (form_ != EvenOddForm::symmetric) return EvenOddOperator::multiply_term(out, in);
   if (!hopping_->has_term()) return Blas(out).scale(t_, in, out);
   if (hopping_->term().stands_alone()) return hopping_->apply_term(out, in, Parity::even);
   SpinorField none = odd_.columns(0, in.rhs());
@@ -74,7 +74,7 @@ void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) cons
 
 /// Symmetric form: y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.
 void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
-  const bool symmetric = form_ == Reduction::symmetric;
+  const bool symmetric = form_ == EvenOddForm::symmetric;
   std::optional<SpinorField> left;
   if (symmetric) {
     left.emplace(y.like());
@@ -100,16 +100,16 @@ void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const Spi
 }
 
 void GeneralEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
-  const double s = hopping_->inverse_scale(), scale = form_ == Reduction::symmetric ? s : 1;
+  const double s = hopping_->inverse_scale(), scale = form_ == EvenOddForm::symmetric ? s : 1;
   if (!hopping_->has_term()) {
     hopping_->apply(reduced, scale, b, -h_ * scale * s, b, Parity::even, Dagger::no);
     return;
   }
   SpinorField odd = odd_.columns(0, b.rhs()), even = even_->columns(0, b.rhs());
   hopping_->apply_inverse_term(odd, 1, b, Parity::odd);
-  SpinorField& sum = form_ == Reduction::symmetric ? even : reduced;
+  SpinorField& sum = form_ == EvenOddForm::symmetric ? even : reduced;
   hopping_->apply(sum, 1, b, -h_, odd, Parity::even, Dagger::no);
-  if (form_ == Reduction::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
+  if (form_ == EvenOddForm::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
 }
 
 void GeneralEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
@@ -170,7 +170,7 @@ void HermitianEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, c
 
 double HermitianEvenOdd::residual_scale() const { return 1 / std::abs(t_); }
 
-std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs) {
+std::unique_ptr<EvenOddOperator> even_odd(const HoppingTerm& hopping, EvenOddForm form, int rhs) {
   if (!hopping.term().is_invertible())
     throw UsageError(
         fmt::format("{}: the part of the Dirac operator that does not hop is singular: solve on all sites (even-odd "

@@ -10,7 +10,7 @@
 namespace quarksmith {
 
 /// Common part of the two even-odd forms.
-class HoppingEvenOdd : public ReducedOperator {
+class HoppingEvenOdd : public EvenOddOperator {
  public:
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
@@ -31,7 +31,7 @@ class HoppingEvenOdd : public ReducedOperator {
 /// 1 - h^2 T_ee^-1 D_eo T_oo^-1 D_oe (symmetric) or T_ee - h^2 D_eo T_oo^-1 D_oe (asymmetric).
 class GeneralEvenOdd final : public HoppingEvenOdd {
  public:
-  GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
+  GeneralEvenOdd(const HoppingTerm& hopping, EvenOddForm form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override { apply(out, in, dagger, nullptr); }
   bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override;
   int sum_groups() const override { return hopping_->sum_groups(); }
@@ -49,7 +49,7 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   /// psi_o = -T_oo^-1 h D_oe psi_e, or -(T_oo^-1)^+ h (D_eo)^+ psi_e.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
 
-  Reduction form_;
+  EvenOddForm form_;
   mutable std::optional<SpinorField> even_;  // where T is no number
 };
 
@@ -76,6 +76,6 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
 };
 
 /// The form that an action has. \throws UsageError T is singular.
-std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs);
+std::unique_ptr<EvenOddOperator> even_odd(const HoppingTerm& hopping, EvenOddForm form, int rhs);
 
 }  // namespace quarksmith

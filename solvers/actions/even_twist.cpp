@@ -6,7 +6,7 @@
 namespace quarksmith {
 
 TwistedOperator::TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
-                                 const ReducedOperator* symmetric)
+                                 const EvenOddOperator* symmetric)
     : m_(&m),
       symmetric_(symmetric),
       twist_(twist),

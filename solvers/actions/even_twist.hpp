@@ -17,7 +17,7 @@ class TwistedOperator final : public LinearOperator {
   /// \param symmetric M itself if it is of the symmetric form, else null.
   /// \throws MissingKernel the build cannot multiply by gamma_5 in this precision.
   TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
-                  const ReducedOperator* symmetric = nullptr);
+                  const EvenOddOperator* symmetric = nullptr);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   /// Adds the force of what the twist adds to M: of the symmetric form i twist gamma_5 T_ee. \param x,y as of
   /// DiracMatrix::add_force.
@@ -32,7 +32,7 @@ class TwistedOperator final : public LinearOperator {
 
  private:
   const LinearOperator* m_;
-  const ReducedOperator* symmetric_;
+  const EvenOddOperator* symmetric_;
   double twist_;
   const Kernel* turn_;
   mutable SpinorField turned_;

@@ -67,7 +67,7 @@ class FormulaDirac final : public FlavouredDirac {
   const FormulaMatrix& matrix() const override { return matrix_; }
   const ActionFields& fields() const override { return *fields_; }
   /// \throws UsageError always.
-  std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
+  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const override;
 
  private:
   std::shared_ptr<const ActionFields> fields_;

@@ -4,11 +4,11 @@
 
 namespace quarksmith {
 
-std::unique_ptr<ReducedOperator> HoppingDirac::reduced(Reduction form, int rhs) const {
+std::unique_ptr<EvenOddOperator> HoppingDirac::even_odd_operator(EvenOddForm form, int rhs) const {
   return even_odd(hopping_, form, rhs);
 }
 
-std::unique_ptr<ReducedOperator> HoppingDirac::square(Parity parity, int rhs) const {
+std::unique_ptr<EvenOddOperator> HoppingDirac::square(Parity parity, int rhs) const {
   if (hopping_.has_term() || !values().info().anti_hermitian) return DiracOperator::square(parity, rhs);
   return std::make_unique<HermitianEvenOdd>(hopping_, rhs, parity);
 }

@@ -90,7 +90,7 @@ void HoppingTerm::set_hops(const BoundaryPhases& boundary) {
 HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool complex_phase) const {
   const ActionInfo& info = values_.info();
   const bool plain = epilogue == Epilogue::none || epilogue == Epilogue::axpby;
-  const bool split = domain_->lattice().parts() > 1;
+  const bool split = domain_->lattice().ranks() > 1;
   const auto kernels = domain_->device().kernels();
   KernelQuery query = {.operation = plain ? info.hopping : info.with_term,
                        .precision = precision_->name,
@@ -124,7 +124,7 @@ HoppingTerm HoppingTerm::dirichlet() const {
 
 int HoppingTerm::sum_groups() const {
   if (!domain_->device().asynchronous() || slices() > 1) return 0;
-  if (domain_->lattice().parts() > 1 && !domain_->halos().in_one_launch()) return 0;
+  if (domain_->lattice().ranks() > 1 && !domain_->halos().in_one_launch()) return 0;
   const int sites = domain_->layout(domain_->lanes(precision_->element_bytes)).geometry().half_sites;
   return sites % site_block == 0 ? sites / site_block : 0;
 }
@@ -237,7 +237,7 @@ double HoppingTerm::flops(Epilogue epilogue) const {
 }
 
 double HoppingTerm::bytes_sent() const {
-  if (domain_->lattice().parts() == 1) return 0;
+  if (domain_->lattice().ranks() == 1) return 0;
   return static_cast<double>(domain_->halos().bytes_of(*kernel_[0].at(Epilogue::none).back(), slices()));
 }
 

@@ -11,11 +11,11 @@
 namespace quarksmith {
 
 Deflation::Deflation(Spectrum kind, std::vector<double> values, SpinorField vectors, const Action& action,
-                     Reduction reduction, double shift)
+                     EvenOddForm even_odd_form, double shift)
     : values_(std::move(values)), vectors_(std::move(vectors)) {
-  if (kind == Spectrum::hermitian && reduction != Reduction::none)
+  if (kind == Spectrum::hermitian && even_odd_form != EvenOddForm::none)
     throw UsageError("eigenvectors of gamma_5 M serve solves on all sites; use --even-odd none, or operator normal");
-  if (kind == Spectrum::staggered && (reduction == Reduction::none || !action.is_squared()))
+  if (kind == Spectrum::staggered && (even_odd_form == EvenOddForm::none || !action.is_squared()))
     throw UsageError("eigenvectors of -D^2 on the even sites serve even-odd solves; leave --even-odd out");
   for (double& value : values_) {
     if (kind == Spectrum::hermitian) value *= value;

@@ -18,8 +18,8 @@ class Deflation {
   /// shifted to its mass.
   /// \param shift of A^+ A from that of the pairs, but for the mass of `staggered` ones.
   /// \throws UsageError such pairs do not serve such a solve.
-  Deflation(Spectrum kind, std::vector<double> values, SpinorField vectors, const Action& action, Reduction reduction,
-            double shift = 0);
+  Deflation(Spectrum kind, std::vector<double> values, SpinorField vectors, const Action& action,
+            EvenOddForm even_odd_form, double shift = 0);
   int count() const { return static_cast<int>(values_.size()); }
   /// \param a that of the solve, in double. \throws UsageError its vectors are of another kind.
   void guess(SpinorField& x, const SpinorField& b, const LinearOperator& a, bool hermitian) const;

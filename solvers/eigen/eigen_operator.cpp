@@ -65,21 +65,21 @@ struct EigenOperator::Root final : LinearOperator {
 };
 
 EigenOperator::EigenOperator(Spectrum kind, const Action& action, const DiracOperator& dirac, const BasisInfo& basis,
-                             Reduction reduction, int block) {
+                             EvenOddForm even_odd_form, int block) {
   const auto refuse = [&](std::string_view what) {
     throw UsageError(fmt::format("action {}: {}; use operator normal", action.name(), what));
   };
   if (kind == Spectrum::staggered) {
     if (!action.is_squared()) refuse("operator staggered is -D^2 of actions whose D is anti-Hermitian beside a number");
-    reduced_ = dirac.square(Parity::even, block);
+    even_odd_ = dirac.square(Parity::even, block);
     shift_ = std::pow(action.values()(action.info().diagonal), 2);
-    positive_ = reduced_.get();
+    positive_ = even_odd_.get();
     return;
   }
-  if (kind == Spectrum::normal && reduction != Reduction::none) {
-    reduced_ = dirac.reduced(reduction, block);
-    if (!reduced_->hermitian()) made_ = std::make_unique<NormalOperator>(*reduced_, block);
-    positive_ = made_ ? made_.get() : static_cast<const LinearOperator*>(reduced_.get());
+  if (kind == Spectrum::normal && even_odd_form != EvenOddForm::none) {
+    even_odd_ = dirac.even_odd_operator(even_odd_form, block);
+    if (!even_odd_->hermitian()) made_ = std::make_unique<NormalOperator>(*even_odd_, block);
+    positive_ = made_ ? made_.get() : static_cast<const LinearOperator*>(even_odd_.get());
     return;
   }
   made_ = std::make_unique<NormalOperator>(dirac.matrix(), block);

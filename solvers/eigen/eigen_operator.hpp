@@ -28,10 +28,10 @@ std::optional<double> shift_between(const LinearOperator& a, const LinearOperato
 class EigenOperator {
  public:
   /// \param dirac of the action in double; outlives this. \param basis of its spinors.
-  /// \param reduction of Spectrum::normal. \param block vectors to which it is applied together.
+  /// \param even_odd_form of Spectrum::normal. \param block vectors to which it is applied together.
   /// \throws UsageError the action does not have that operator.
   EigenOperator(Spectrum kind, const Action& action, const DiracOperator& dirac, const BasisInfo& basis,
-                Reduction reduction, int block);
+                EvenOddForm even_odd_form, int block);
   ~EigenOperator();
   Eigenpairs find(const EigenOptions& options) const;
   /// |A v - lambda v| of vectors of unit length, one after another.
@@ -42,7 +42,7 @@ class EigenOperator {
  private:
   struct Root;
   std::unique_ptr<LinearOperator> made_;
-  std::unique_ptr<ReducedOperator> reduced_;
+  std::unique_ptr<EvenOddOperator> even_odd_;
   std::unique_ptr<Root> root_;
   const LinearOperator* positive_;
   double shift_ = 0;  ///< of its eigenvalues from those that are wanted

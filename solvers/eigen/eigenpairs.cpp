@@ -21,7 +21,7 @@ constexpr double first_growth = 50, last_growth = 500;
 
 long long dimension_of(const LinearOperator& a) {
   const Components c = a.components();
-  return a.domain()->lattice().half_sites() * a.domain()->lattice().parts() * parities(a.subset()) * c.spins *
+  return a.domain()->lattice().half_sites() * a.domain()->lattice().ranks() * parities(a.subset()) * c.spins *
          c.colours * a.slices();
 }
 

@@ -95,23 +95,24 @@ int GradientFlow::flow_to(double end, double tolerance, double& step) {
 }
 
 std::string FlowSchedule::problem(std::string_view before) const {
-  const auto told = [&](const char* name, double value) { return fmt::format("{}{} {}", before, name, value); };
+  const auto named = [&](const char* name, double value) { return fmt::format("{}{} {}", before, name, value); };
   for (const auto& [name, value] : {std::pair{"step", step}, {"every", every}})
-    if (!(value > 0)) return told(name, value) + " is not positive; use a positive number";
-  if (!(end >= 0)) return told("time", end) + " is negative; use a positive number";
+    if (!(value > 0)) return named(name, value) + " is not positive; use a positive number";
+  if (!(end >= 0)) return named("time", end) + " is negative; use a positive number";
   if (step > longest_flow_step)
-    return fmt::format("{}: the scheme is unstable; use at most {}", told("step", step), longest_flow_step);
+    return fmt::format("{}: the scheme is unstable; use at most {}", named("step", step), longest_flow_step);
   if (end / every > most_flow_points)
-    return fmt::format("{} has more than {} points; use a larger {}every", told("time", end), most_flow_points, before);
+    return fmt::format("{} has more than {} points; use a larger {}every", named("time", end), most_flow_points,
+                       before);
   if (tolerance != 0 && !(tolerance >= smallest_tolerance))
-    return fmt::format("{}; use at least {}", told("tol", tolerance), smallest_tolerance);
+    return fmt::format("{}; use at least {}", named("tol", tolerance), smallest_tolerance);
   if (adaptive()) return "";
   if (end / step > most_flow_steps)
-    return fmt::format("{} takes more than {} steps; use a larger {}step", told("time", end), most_flow_steps, before);
+    return fmt::format("{} takes more than {} steps; use a larger {}step", named("time", end), most_flow_steps, before);
   for (const auto& [name, time] : {std::pair{"time", end}, {"every", every}})
     if (const double steps = std::round(time / step);
         std::abs(time / step - steps) > 1e-9 * steps || (time > 0 && steps < 1))
-      return fmt::format("{} is no multiple of {}; use one", told(name, time), told("step", step));
+      return fmt::format("{} is no multiple of {}; use one", named(name, time), named("step", step));
   return "";
 }
 

@@ -27,10 +27,10 @@ HeatbathRun::HeatbathRun(const HostGauge& start, DomainPointer domain, const Hea
   };
   heatbath_ = kernel("heatbath");
   overrelax_ = kernel("overrelax");
-  part_ = domain->bordered({{1, 1, 1, 1}, true}, int(sizeof(double)), "heatbath", false);
-  if (part_ == nullptr) return;
+  padded_ = domain->padded({{1, 1, 1, 1}, true}, int(sizeof(double)), "heatbath", false);
+  if (padded_ == nullptr) return;
   Arguments all;
-  part_->restrict(all);  // to blocks 2 n + parity
+  padded_->restrict(all);  // to blocks 2 n + parity
   for (int n = 0; n < all.list_count; ++n) blocks_[all.list[n] % 2].push_back(all.list[n] / 2);
 }
 
@@ -43,23 +43,23 @@ void HeatbathRun::pass(const Kernel& kernel, LinkField& links, std::uint64_t num
       a.links = links.operand();
       a.a.re = state_.beta;
       a.random = {state_.seed, 8 * number + 2 * mu + parity};
-      if (part_ != nullptr) a.in = part_->site_numbers();
+      if (padded_ != nullptr) a.in = padded_->site_numbers();
       if (const std::vector<int>& blocks = blocks_[parity]; !blocks.empty()) {
         a.list = blocks.data();
         a.list_count = static_cast<int>(blocks.size());
       }
       links.domain().device().run(kernel, a);
-      if (part_ != nullptr) part_->exchange(stored_sites(links));
+      if (padded_ != nullptr) padded_->exchange(stored_sites(links));
     }
 }
 
 void HeatbathRun::sweep() {
-  if (part_ != nullptr) links_.read_in(*part_, true);
-  LinkField& links = part_ != nullptr ? links_.write_in(*part_, true) : links_;
+  if (padded_ != nullptr) links_.read_in(*padded_, true);
+  LinkField& links = padded_ != nullptr ? links_.write_in(*padded_, true) : links_;
   pass(*heatbath_, links, state_.sweeps);
   for (int i = 0; i < state_.overrelax; ++i) pass(*overrelax_, links, state_.sweeps);
-  if (part_ != nullptr)
-    links_.written_in(*part_);
+  if (padded_ != nullptr)
+    links_.written_in(*padded_);
   else
     links_.changed();
   ++state_.sweeps;

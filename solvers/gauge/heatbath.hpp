@@ -41,8 +41,8 @@ class HeatbathRun {
 
   HeatbathState state_;
   LinkField links_;
-  const BorderedPart* part_;    ///< of several ranks, else null
-  std::vector<int> blocks_[2];  ///< CPU: those of each parity that hold sites of the part
+  const PaddedLattice* padded_;  ///< of several ranks, else null
+  std::vector<int> blocks_[2];   ///< CPU: those of each parity that hold sites of the part
   const Kernel *heatbath_, *overrelax_;
 };
 

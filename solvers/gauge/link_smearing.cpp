@@ -20,11 +20,11 @@ std::string link_smearing_forms() {
 }
 
 LinkSmearing link_smearing_of(const std::string& text) {
-  const std::string said = fmt::format("smearing '{}'", text);
+  const std::string subject = fmt::format("smearing '{}'", text);
   const auto [name, numbers] = cut_at_colon(text);
   for (const LinkSmearingKind* kind : listed<LinkSmearingKind>())
-    if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, said, form_of(*kind))};
-  throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, names_of<LinkSmearingKind>()),
+    if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, subject, form_of(*kind))};
+  throw UsageError(fmt::format("{} is unknown; {}use {}", subject, suggestion(name, names_of<LinkSmearingKind>()),
                                link_smearing_forms()));
 }
 

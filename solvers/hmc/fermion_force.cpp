@@ -275,9 +275,9 @@ void FermionForce::add_log_det(Parity parity, double flavours) {
 }
 
 void FermionForce::add_log_det(double flavours) {
-  const Reduction form = fermion_->parameters().reduction;
-  if (form != Reduction::none) add_log_det(Parity::odd, flavours);
-  if (form == Reduction::symmetric) add_log_det(Parity::even, flavours);
+  const EvenOddForm form = fermion_->parameters().even_odd_form;
+  if (form != EvenOddForm::none) add_log_det(Parity::odd, flavours);
+  if (form == EvenOddForm::symmetric) add_log_det(Parity::even, flavours);
 }
 
 void FermionForce::take_through_smearing() {

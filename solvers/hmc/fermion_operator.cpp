@@ -23,17 +23,18 @@ const char* usual_precision(bool shifted, const Device& device) {
 struct FermionOperator::Level {
   Level(const FermionParameters& p, const LinkStore& links, const PrecisionInfo& precision, int rhs)
       : dirac(p.action.make(links, precision)) {
-    if (p.reduction != Reduction::none)
-      reduced = p.action.is_squared() ? dirac->square(Parity::even, rhs) : dirac->reduced(p.reduction, rhs);
+    if (p.even_odd_form != EvenOddForm::none)
+      reduced =
+          p.action.is_squared() ? dirac->square(Parity::even, rhs) : dirac->even_odd_operator(p.even_odd_form, rhs);
     if (p.twist == 0) return;
-    const ReducedOperator* symmetric = p.reduction == Reduction::symmetric ? reduced.get() : nullptr;
+    const EvenOddOperator* symmetric = p.even_odd_form == EvenOddForm::symmetric ? reduced.get() : nullptr;
     twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs, symmetric);
   }
   const DiracMatrix& stated() const { return reduced ? *reduced : dirac->matrix(); }
   const LinearOperator& matrix() const { return twisted ? *twisted : static_cast<const LinearOperator&>(stated()); }
 
   std::unique_ptr<DiracOperator> dirac;
-  std::unique_ptr<ReducedOperator> reduced;
+  std::unique_ptr<EvenOddOperator> reduced;
   std::unique_ptr<TwistedOperator> twisted;
 };
 
@@ -54,7 +55,7 @@ FermionOperator::FermionOperator(const FermionParameters& parameters, const Ferm
       precision_(solver.precision),
       rhs_(shifted ? MultishiftSolver::most_refined : 1),
       solvers_(std::make_unique<FermionSolvers>(
-          solver, parameters.action.is_squared() && parameters.reduction != Reduction::none)) {}
+          solver, parameters.action.is_squared() && parameters.even_odd_form != EvenOddForm::none)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
 FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = default;
@@ -88,8 +89,8 @@ void FermionOperator::add_squared_force(ForceSink& force, const SpinorField& x,
 double FermionOperator::log_det(Parity parity) const { return dirac().log_det(parity); }
 
 double FermionOperator::log_det() const {
-  const double odd = parameters_.reduction == Reduction::none ? 0 : log_det(Parity::odd);
-  return parameters_.reduction == Reduction::symmetric ? log_det(Parity::even) + odd : odd;
+  const double odd = parameters_.even_odd_form == EvenOddForm::none ? 0 : log_det(Parity::odd);
+  return parameters_.even_odd_form == EvenOddForm::symmetric ? log_det(Parity::even) + odd : odd;
 }
 
 /// The action itself, or with the sign of one parameter changed, as that of a twisted mass.
@@ -125,14 +126,14 @@ CycleOperators FermionOperator::cycles() {
   const PrecisionInfo &single = find_precision("single"), &inner = iterated.matrix().precision();
   const LinkStore compact_links = compact(p.links);
   if (&inner != &single) p.single = parameters_.action.make(compact_links, single);
-  const Reduction form = parameters_.reduction;
+  const EvenOddForm form = parameters_.even_odd_form;
   const auto of = [&](const DiracOperator& dirac, const Level& level) {
-    return CycleOperator{&dirac, form == Reduction::symmetric ? level.reduced.get() : nullptr};
+    return CycleOperator{&dirac, form == EvenOddForm::symmetric ? level.reduced.get() : nullptr};
   };
   CycleOperators all;
   all.plain = all.conjugate = of(p.single ? *p.single : *iterated.dirac, iterated);
   all.smoothing = form;
-  if (form == Reduction::none && parameters_.action.has_even_odd()) all.smoothing = Reduction::symmetric;
+  if (form == EvenOddForm::none && parameters_.action.has_even_odd()) all.smoothing = EvenOddForm::symmetric;
   all.iterated = &iterated.matrix();
   all.basis = &p.links.basis();
   const Action& conjugate = conjugate_action(*all.plain.dirac);

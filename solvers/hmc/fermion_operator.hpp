@@ -17,7 +17,7 @@ class TwistedOperator;
 /// Action, even-odd form and twist of an operator.
 struct FermionParameters {
   Action action;
-  Reduction reduction = Reduction::none;
+  EvenOddForm even_odd_form = EvenOddForm::none;
   StatedSmearing smearing = {};
   /// M + i twist gamma_5 instead of M, on its sites; of the symmetric form, which has no `mu`, M + i twist gamma_5 T_ee
   /// (even_twist.hpp).
@@ -41,7 +41,7 @@ class FermionOperator {
   void follow(const EvolvingLinks& links);
   /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
   const LinearOperator& matrix() const;
-  bool is_squared() const { return parameters_.action.is_squared() && parameters_.reduction != Reduction::none; }
+  bool is_squared() const { return parameters_.action.is_squared() && parameters_.even_odd_form != EvenOddForm::none; }
   /// Adds the force of -2 weight Re y^+ dM x, all right-hand sides; or where A stands for M^+ M, of -residue x^+ dA x
   /// for each of them.
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const;

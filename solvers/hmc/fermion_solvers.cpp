@@ -38,7 +38,7 @@ FermionSolvers::FermionSolvers(const FermionSolver& solver, bool squared)
 void FermionSolvers::forget() {
   if (keeps_) return;
   if (moving_) moving_->forget();
-  if (improver_) improver_->forget();
+  if (outer_solver_) outer_solver_->forget();
 }
 
 SolverOptions FermionSolvers::options_of(double tolerance) const {
@@ -77,13 +77,13 @@ KrylovBatch& FermionSolvers::batch(System system, Method method, bool low) {
 
 /// Brings x near the solution by what earlier solves have found, and finds more.
 SolverResult FermionSolvers::improve(SpinorField& x, const SpinorField& b, double tolerance) {
-  if (!improver_)
-    improver_ = method_->improver({high_.of(System::normal, squared_), low_.of(System::normal, squared_), true, 1, 0},
-                                  parameters_);
+  if (!outer_solver_)
+    outer_solver_ = method_->outer_solver(
+        {high_.of(System::normal, squared_), low_.of(System::normal, squared_), true, 1, 0}, parameters_);
   else if (moved_)
-    improver_->operators_changed();
+    outer_solver_->operators_changed();
   moved_ = false;
-  return improver_->improve(x, b, options_of(tolerance), {tolerance})[0];
+  return outer_solver_->improve(x, b, options_of(tolerance), {tolerance})[0];
 }
 
 /// A solve around cycles, which are told how it went.

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "solvers/hmc/moving_multigrid.hpp"
-#include "solvers/krylov/improver.hpp"
 #include "solvers/krylov/multishift.hpp"
+#include "solvers/krylov/outer_solver.hpp"
 
 namespace quarksmith {
 
@@ -126,7 +126,7 @@ class FermionSolvers {
   std::optional<MovingMultigrid> moving_;
   Level high_, low_;
   std::map<std::tuple<System, Method, bool>, std::unique_ptr<KrylovBatch>> batches_;
-  std::unique_ptr<Improver> improver_;  ///< of the normal equations
+  std::unique_ptr<OuterSolver> outer_solver_;  ///< of the normal equations
   std::unique_ptr<MultishiftSolver> multishift_;
   std::optional<SpinorField> between_;  ///< (M^+)^-1 b
 };

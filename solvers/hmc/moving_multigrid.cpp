@@ -26,7 +26,7 @@ class MovingMultigrid::Cycle final : public Preconditioner {
   void apply(SpinorField& out, const SpinorField& in, int width) override {
     if (!adjoint_) return owner_->multigrid_->apply(out, in, width);
     const CycleOperators& a = owner_->present_;
-    const ReducedOperator* const symmetric = a.conjugate.symmetric;
+    const EvenOddOperator* const symmetric = a.conjugate.symmetric;
     Multigrid& multigrid = owner_->conjugate_ ? *owner_->conjugate_ : *owner_->multigrid_;
     if (!work_ || work_->rhs() < width || &work_->precision() != &in.precision() || work_->subset() != in.subset())
       make_room(in, width);

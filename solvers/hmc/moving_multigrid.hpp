@@ -15,14 +15,14 @@ namespace quarksmith {
 /// How cycles see an operator M, or M' with M^+ = gamma_5 M' gamma_5.
 struct CycleOperator {
   const DiracOperator* dirac = nullptr;        ///< in single
-  const ReducedOperator* symmetric = nullptr;  ///< in the precision of iterations, where its form is symmetric
+  const EvenOddOperator* symmetric = nullptr;  ///< in the precision of iterations, where its form is symmetric
 };
 
 /// The operators of both precisions, and their common properties.
 struct CycleOperators {
-  CycleOperator plain, conjugate;            ///< often the same
-  Reduction smoothing = Reduction::none;     ///< in which cycles smooth
-  const LinearOperator* iterated = nullptr;  ///< in the precision of iterations
+  CycleOperator plain, conjugate;             ///< often the same
+  EvenOddForm smoothing = EvenOddForm::none;  ///< in which cycles smooth
+  const LinearOperator* iterated = nullptr;   ///< in the precision of iterations
   const BasisInfo* basis = nullptr;
 };
 

@@ -33,11 +33,11 @@ ReplayNoise::ReplayNoise(const std::filesystem::path& path, int trajectory, Comm
 }
 
 std::vector<Complex64> ReplayNoise::read(const std::string& name, const std::vector<int>& before,
-                                         const std::vector<int>& after, const Lattice& part) const {
+                                         const std::vector<int>& after, const Lattice& local) const {
   std::vector<Complex64> numbers;
   const hdf5::LatticeArray array{group_ + name, {before.begin(), before.end()}, {after.begin(), after.end()}};
   communicator_.together([&] {
-    numbers = hdf5::load_part(path_, array, part);
+    numbers = hdf5::load_local(path_, array, local);
     require_finite(numbers, path_, array.name);
   });
   return numbers;

@@ -21,7 +21,7 @@ class ReplayNoise final : public Noise {
 
  private:
   std::vector<Complex64> read(const std::string& name, const std::vector<int>& before, const std::vector<int>& after,
-                              const Lattice& part) const;
+                              const Lattice& local) const;
 
   std::string path_, group_;
   Communicator& communicator_;

@@ -134,7 +134,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
       if (!c.done && (scalars_.get(n, "active") == 0.0 || !c.trouble.empty())) due.push_back(n);
     }
     if (static_cast<int>(due.size()) == live(task)) phase = 0;
-    settle(task, due);
+    replace_residuals(task, due);
     compact(task);
   }
   under_way_ = false;
@@ -174,7 +174,7 @@ void KrylovBatch::begin(Task& task) {
   }
   std::vector<int> all(task.width);
   for (int n = 0; n < task.width; ++n) all[n] = n;
-  settle(task, all);
+  replace_residuals(task, all);
   compact(task);
 }
 
@@ -196,10 +196,10 @@ bool KrylovBatch::observe(Task& task) {
     c.result.iterations = iteration;
     if (rr < c.least) c.least = rr, c.least_at = iteration;
     if (residual < 0.5 * c.milestone) c.milestone = residual, c.milestone_at = iteration;
-    if (iteration > c.settled_at && rr > 0)
-      c.rate = std::clamp(std::pow(rr / c.rr, 1.0 / (iteration - c.settled_at)), 1e-3, 1.0);
+    if (iteration > c.replaced_at && rr > 0)
+      c.rate = std::clamp(std::pow(rr / c.rr, 1.0 / (iteration - c.replaced_at)), 1e-3, 1.0);
     if (scalars_.get(n, "active") == 0.0) {
-      one = one || ++c.waited > std::max(1, (iteration - c.settled_at) / 8);
+      one = one || ++c.waited > std::max(1, (iteration - c.replaced_at) / 8);
     } else {
       all = false;
       if (rr > divergence * divergence * c.rr) c.trouble = "the residual diverges";

@@ -59,8 +59,8 @@ class KrylovBatch {
                const std::vector<double>& tolerances, const std::vector<int>& limits);
   void begin(Task& task);
   void iterate(Task& task, int& phase);
-  void settle(Task& task, const std::vector<int>& positions);
-  void settle(Task& task, const Run& run);
+  void replace_residuals(Task& task, const std::vector<int>& positions);
+  void replace_residuals(Task& task, const Run& run);
   bool accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms);
   void judge(Task& task, Column& column, double r, double s) const;
   void arm(const Task& task, int position);

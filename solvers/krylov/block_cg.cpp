@@ -18,7 +18,7 @@ constexpr double least_pivot = 1e-12;
 
 }  // namespace
 
-BlockConjugateGradients::BlockConjugateGradients(const ImproverSetting& s)
+BlockConjugateGradients::BlockConjugateGradients(const OuterSolverSetting& s)
     : CycleSolver(s, std::min(s.rhs, most), true),
       normal_(s.inner, BlockBlas::padded(std::min(s.rhs, most))),
       x_(s.inner.field(BlockBlas::padded(std::min(s.rhs, most)))),

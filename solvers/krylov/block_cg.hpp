@@ -28,7 +28,7 @@ class BlockConjugateGradients final : public CycleSolver {
  public:
   /// Right-hand sides of one block at most; more are taken in several.
   static constexpr int most = 12;
-  explicit BlockConjugateGradients(const ImproverSetting& setting);
+  explicit BlockConjugateGradients(const OuterSolverSetting& setting);
 
   /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
   static std::pair<int, int> fields() { return {6, 2}; }

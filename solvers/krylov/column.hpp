@@ -34,7 +34,7 @@ struct KrylovBatch::Column {
   double least = 0;             ///< least |residual|^2 since then
   double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
   int milestone_at = 0;
-  int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
+  int replaced_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
   bool done = false, restart = true, saved = false, hopeless = false;
   bool from_zero = false;  ///< x was 0: the first residual is b
   std::string trouble;     ///< why the residual is to be replaced, if not because the column stopped

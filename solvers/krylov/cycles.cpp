@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-CycleSolver::CycleSolver(const ImproverSetting& s, int together, bool squared)
+CycleSolver::CycleSolver(const OuterSolverSetting& s, int together, bool squared)
     : outer_(&s.outer),
       inner_(&s.inner),
       least_(&s.outer.precision() == &s.inner.precision()

@@ -6,13 +6,13 @@
 
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/converter.hpp"
-#include "solvers/krylov/improver.hpp"
+#include "solvers/krylov/outer_solver.hpp"
 
 namespace quarksmith {
 
 /// Their outer loop, over groups of right-hand sides: a cycle in the inner precision makes a correction of each, which
 /// is taken if the true residual gets smaller by it. The next cycle begins as long as the worst residual halves.
-class CycleSolver : public Improver {
+class CycleSolver : public OuterSolver {
  public:
   std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
                                     const std::vector<double>& tolerances) override;
@@ -23,7 +23,7 @@ class CycleSolver : public Improver {
 
  protected:
   /// \param together right-hand sides of a group. \param squared cycles need A^+ r, whatever the criterion is.
-  explicit CycleSolver(const ImproverSetting& setting, int together = 1, bool squared = false);
+  explicit CycleSolver(const OuterSolverSetting& setting, int together = 1, bool squared = false);
 
   /// A right-hand side under way.
   struct Course {

@@ -30,7 +30,7 @@ Dense ritz_pairs(const Dense& t, int keep) {
 
 }  // namespace
 
-EigenConjugateGradients::EigenConjugateGradients(const ImproverSetting& s, int search, int keep)
+EigenConjugateGradients::EigenConjugateGradients(const OuterSolverSetting& s, int search, int keep)
     : CycleSolver(s),
       hermitian_(s.hermitian),
       search_(search),

@@ -19,7 +19,7 @@ namespace quarksmith {
 class EigenConjugateGradients final : public CycleSolver {
  public:
   static constexpr int most_sources = 24;
-  EigenConjugateGradients(const ImproverSetting& setting, int search, int keep);
+  EigenConjugateGradients(const OuterSolverSetting& setting, int search, int keep);
 
   int vectors() const override { return static_cast<int>(h_.rows()); }
   void forget() override;

@@ -28,7 +28,7 @@ Matrix orthonormal(const Matrix& a) {
 
 }  // namespace
 
-DeflatedGmres::DeflatedGmres(const ImproverSetting& s, int search, int keep)
+DeflatedGmres::DeflatedGmres(const OuterSolverSetting& s, int search, int keep)
     : CycleSolver(s),
       search_(search),
       keep_(keep),

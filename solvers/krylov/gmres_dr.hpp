@@ -17,7 +17,7 @@ namespace quarksmith {
 /// no application of A.
 class DeflatedGmres final : public CycleSolver {
  public:
-  DeflatedGmres(const ImproverSetting& setting, int search, int keep);
+  DeflatedGmres(const OuterSolverSetting& setting, int search, int keep);
 
   int vectors() const override { return static_cast<int>(kept_h_.cols()); }
   void forget() override { kept_h_.resize(0, 0); }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/listed.hpp"
-#include "solvers/krylov/improver.hpp"
+#include "solvers/krylov/outer_solver.hpp"
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarksmith {
@@ -93,7 +93,8 @@ struct MethodKind {
   std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
                                       const MethodParameters& parameters);
   /// Makes the deflating outer solver that works before the recurrence; null: none.
-  std::unique_ptr<Improver> (*improver)(const ImproverSetting& setting, const MethodParameters& parameters) = nullptr;
+  std::unique_ptr<OuterSolver> (*outer_solver)(const OuterSolverSetting& setting,
+                                               const MethodParameters& parameters) = nullptr;
   bool one_by_one = false;  ///< right-hand sides follow each other, and learn from those before
   int least_bits = 0;       ///< of the numbers that it iterates with
   int together = 1;         ///< right-hand sides that pay off together on processors

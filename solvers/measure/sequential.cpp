@@ -83,6 +83,7 @@ Current current_named(const std::string& name) {
 std::vector<std::string> current_names() {
   std::vector<std::string> names;
   for (const Current& c : all_currents()) names.push_back(c.name);
+  names.insert(names.end(), meson_names().begin(), meson_names().end());
   return names;
 }
 

@@ -16,17 +16,17 @@ std::string forms_with(std::vector<std::string> forms) {
   return one_of(std::vector<std::string_view>(forms.begin(), forms.end()));
 }
 
-QuarkSmearing one_smearing_of(const std::string& text, const std::string& said, const std::string& forms) {
+QuarkSmearing one_smearing_of(const std::string& text, const std::string& subject, const std::string& forms) {
   const auto [name, numbers] = cut_at_colon(text);
   for (const SmearingKind* kind : listed<SmearingKind>())
-    if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, said, form_of(*kind))};
-  throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, names_of<SmearingKind>()), forms));
+    if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, subject, form_of(*kind))};
+  throw UsageError(fmt::format("{} is unknown; {}use {}", subject, suggestion(name, names_of<SmearingKind>()), forms));
 }
 
-QuarkSmearing smearing_of(const std::string& text, const std::string& said, const std::string& forms) {
+QuarkSmearing smearing_of(const std::string& text, const std::string& subject, const std::string& forms) {
   const std::vector<std::string> parts = split(text, '/');
-  QuarkSmearing all = one_smearing_of(parts[0], said, forms);
-  for (std::size_t n = 1; n < parts.size(); ++n) all.then.push_back(one_smearing_of(parts[n], said, forms));
+  QuarkSmearing all = one_smearing_of(parts[0], subject, forms);
+  for (std::size_t n = 1; n < parts.size(); ++n) all.then.push_back(one_smearing_of(parts[n], subject, forms));
   return all;
 }
 

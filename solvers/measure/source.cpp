@@ -22,21 +22,21 @@ const Kind* kind_of(std::string_view name) {
 
 const SourceKind& a_point() { return *kind_of<SourceKind>("point"); }
 
-SourceSettings read_source(const std::string& text, const std::string& said) {
+SourceSettings read_source(const std::string& text, const std::string& subject) {
   const auto [name, rest] = cut_at_colon(text);
   if (const SourceKind* kind = kind_of<SourceKind>(name))
-    return {kind, read_choice(rest, kind->parameters, said, form_of(*kind)), {}};
+    return {kind, read_choice(rest, kind->parameters, subject, form_of(*kind)), {}};
   const SmearingKind* smearing = kind_of<SmearingKind>(name);
   if (smearing == nullptr) {
     std::vector<std::string> known = names_of<SourceKind>(), smeared = names_of<SmearingKind>();
     known.insert(known.end(), smeared.begin(), smeared.end());
-    throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, known), source_forms()));
+    throw UsageError(fmt::format("{} is unknown; {}use {}", subject, suggestion(name, known), source_forms()));
   }
   const std::string form = source_form_of(*smearing);
   const auto [place, numbers] = cut_at_colon(rest);
   return {&a_point(),
-          read_choice(place, a_point().parameters, said, form),
-          {smearing, read_choice(numbers, smearing->parameters, said, form)}};
+          read_choice(place, a_point().parameters, subject, form),
+          {smearing, read_choice(numbers, smearing->parameters, subject, form)}};
 }
 
 /// The time slice that a source's parameters name.
@@ -63,12 +63,12 @@ std::string source_forms(int spins) {
 }
 
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
-  const std::string said = fmt::format("source '{}'", text);
-  const SourceSettings s = read_source(text, said);
+  const std::string subject = fmt::format("source '{}'", text);
+  const SourceSettings s = read_source(text, subject);
   for (std::size_t n = 0; n < s.values.size(); ++n) {
     const ChoiceParameter& p = s.kind->parameters[n];
     if (p.direction >= 0 && s.values[n].real >= lattice.global_extent(p.direction))
-      throw UsageError(fmt::format("{}: coordinate {} = {} lies outside the {} lattice", said, p.name,
+      throw UsageError(fmt::format("{}: coordinate {} = {} lies outside the {} lattice", subject, p.name,
                                    s.values[n].whole, lattice.global_text()));
   }
   return s;

@@ -17,7 +17,7 @@ struct SourceKind {
   std::string_view contents;    ///< in words
   ChoiceParameters parameters;  ///< with a time slice among them, the source is zero on the others
   /// The number at a site; x are, as parameters, coordinates in the whole lattice.
-  Complex64 (*at)(const ChoiceValues& values, const Lattice& part, long long site, const Coordinates& x);
+  Complex64 (*at)(const ChoiceValues& values, const Lattice& local, long long site, const Coordinates& x);
 };
 template <>
 std::span<const SourceKind* const> listed<SourceKind>();

@@ -11,9 +11,9 @@
 namespace quarksmith {
 
 /// On even sites, X the matrices of the sites themselves: 1 - X_ee^-1 C_eo X_oo^-1 C_oe. On all: 1 + X^-1 C.
-class CoarseOperator::Reduced final : public LinearOperator {
+class CoarseOperator::EvenOdd final : public LinearOperator {
  public:
-  explicit Reduced(const CoarseOperator& c) : c_(&c) {}
+  explicit EvenOdd(const CoarseOperator& c) : c_(&c) {}
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
     if (dagger == Dagger::yes) throw UsageError("a coarse operator has no conjugate; use methods that need none");
     const auto &first = c_->parts_.front(), &last = c_->parts_.back();
@@ -46,7 +46,7 @@ CoarseOperator::CoarseOperator(const Transfer& transfer, const LinearOperator& f
       rows_(2 * transfer.vectors()),
       stencil_(stencil_of(transfer, fine)),
       product_(on(changes_parity(stencil_) ? Subset::even : Subset::full, rhs)),
-      reduced_(std::make_unique<Reduced>(*this)) {
+      even_odd_(std::make_unique<EvenOdd>(*this)) {
   if (product_.subset() == Subset::full) {
     parts_.push_back(make_part(Subset::full, Subset::full));
   } else {
@@ -74,7 +74,7 @@ CoarseOperator::Part CoarseOperator::make_part(Subset to, Subset from) const {
   const Lattice& lattice = domain_->lattice();
   const SpinorField like = field();
   const auto itself = [](long long i, int) { return i; };
-  auto border = lattice.parts() > 1 ? std::make_unique<CoarseBorder>(like, from, has_corners(stencil_)) : nullptr;
+  auto border = lattice.ranks() > 1 ? std::make_unique<CoarseBorder>(like, from, has_corners(stencil_)) : nullptr;
   const auto neighbour = [&lattice, this, beyond = border.get()](long long i, int p) {
     const Coordinates& step = stencil_[static_cast<std::size_t>(p)];
     return beyond != nullptr ? beyond->neighbour(i, step) : neighbour_at(lattice, i, step);
@@ -131,7 +131,7 @@ double CoarseOperator::bytes(int rhs) const {
   return sum;
 }
 
-const LinearOperator& CoarseOperator::reduced() const { return *reduced_; }
+const LinearOperator& CoarseOperator::even_odd_operator() const { return *even_odd_; }
 
 void CoarseOperator::prepare(SpinorField& reduced, const SpinorField& b) const {
   if (product_.subset() == Subset::full) return parts_[0].inverse.apply(reduced, 0, nullptr, 1, b);

@@ -38,13 +38,13 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   const LinearOperator& full() const override { return *this; }
   /// 1 - X_ee^-1 C_eo X_oo^-1 C_oe, X the matrices at the sites themselves, if all others change the parity of a site;
   /// else 1 + X^-1 C on all sites.
-  const LinearOperator& reduced() const override;
+  const LinearOperator& even_odd_operator() const override;
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   void source(SpinorField& b, const SpinorField& reduced) const override;
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
 
  private:
-  class Reduced;
+  class EvenOdd;
   /// The matrices that lead to the sites of one subset.
   struct Part {
     CoupledBlocks matrices;
@@ -63,7 +63,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   std::vector<Part> parts_;  ///< to even sites from odd ones and the other way, or to all from all
   SpinorField product_;      ///< work space on the sites of the even-odd form
   std::optional<SpinorField> odd_, other_;
-  std::unique_ptr<Reduced> reduced_;
+  std::unique_ptr<EvenOdd> even_odd_;
 };
 
 }  // namespace quarksmith

@@ -64,26 +64,26 @@ int directions_of(const Coordinates& step) { return directions - static_cast<int
 CoarseBorder::CoarseBorder(const SpinorField& like, Subset subset, bool corners)
     : domain_(like.domain_pointer()),
       subset_(subset),
-      part_(*domain_, {{1, 1, 1, 1}, corners}, like.precision().word_bytes, "multigrid", subset),
-      copy_(field_on(part_.domain(), like, subset, 1)) {}
+      padded_(*domain_, {{1, 1, 1, 1}, corners}, like.precision().word_bytes, "multigrid", subset),
+      copy_(field_on(padded_.domain(), like, subset, 1)) {}
 
 long long CoarseBorder::neighbour(long long site, const Coordinates& step) const {
   Coordinates x = domain_->lattice().coordinates(site);
-  for (int nu = 0; nu < directions; ++nu) x[nu] += part_.offset()[nu];
-  const Lattice& box = part_.domain()->lattice();
-  return neighbour_at(box, box.index(x), step);
+  for (int nu = 0; nu < directions; ++nu) x[nu] += padded_.offset()[nu];
+  const Lattice& padded = padded_.domain()->lattice();
+  return neighbour_at(padded, padded.index(x), step);
 }
 
 void CoarseBorder::reserve(int rhs) const {
-  if (copy_.rhs() < rhs) copy_ = field_on(part_.domain(), copy_, subset_, rhs);
+  if (copy_.rhs() < rhs) copy_ = field_on(padded_.domain(), copy_, subset_, rhs);
 }
 
 SpinorField CoarseBorder::read(const SpinorField& in) const {
   reserve(in.rhs());
   SpinorField copy = copy_.columns(0, in.rhs());
-  const StoredSites box = stored_slices(copy, subset_);
-  part_.put(stored_slices(in, subset_), box);
-  part_.exchange(box);
+  const StoredSites padded = stored_slices(copy, subset_);
+  padded_.put(stored_slices(in, subset_), padded);
+  padded_.exchange(padded);
   return copy;
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 
 namespace quarksmith {
 
@@ -35,7 +35,7 @@ class CoarseBorder {
   CoarseBorder(const SpinorField& like, Subset subset, bool corners);
 
   /// The padded lattice.
-  const DomainPointer& domain() const { return part_.domain(); }
+  const DomainPointer& domain() const { return padded_.domain(); }
   /// Number on the padded lattice of a neighbour of a local site.
   long long neighbour(long long site, const Coordinates& step) const;
   /// Makes room for `rhs` right-hand sides. Collective, like `read`.
@@ -46,7 +46,7 @@ class CoarseBorder {
  private:
   DomainPointer domain_;
   Subset subset_;
-  BorderedPart part_;
+  PaddedLattice padded_;
   mutable SpinorField copy_;
 };
 

@@ -16,7 +16,7 @@ long long DirectSolve::unknowns(const LinearOperator& a) {
 DirectSolve::DirectSolve(const LinearOperator& a) {
   const Lattice& lattice = a.domain()->lattice();
   const std::vector<long long> sites = sites_in_memory(a.field(1));
-  if (lattice.parts() > 1)
+  if (lattice.ranks() > 1)
     throw UsageError(
         fmt::format("multigrid: a direct solve is for a whole lattice, not for {} of {}; use coarsest_steps",
                     lattice.text(), lattice.global_text()));
@@ -71,7 +71,7 @@ Cycle::Cycle(const EvenOddSystem& system, const Transfer& transfer, std::unique_
       smoother_(std::move(smoother)),
       coarse_b_(transfer.coarse_field(rhs)),
       coarse_x_(coarse_b_.like()),
-      r_(system.reduced().field(rhs)),
+      r_(system.even_odd_operator().field(rhs)),
       x_(r_.like()),
       blas_(r_) {
   transfer.reserve(rhs);
@@ -85,7 +85,7 @@ void Cycle::apply(SpinorField& out, const SpinorField& in, int width) {
   transfer_->restrict_to(b, r);
   coarse_->apply(c, b, width);
   transfer_->prolong(x, c);
-  system_->reduced().apply(r, x, Dagger::no);
+  system_->even_odd_operator().apply(r, x, Dagger::no);
   blas_.axpby(1, given, -1, r);
   smoother_->apply(sum, r, width);
   blas_.axpby(1, x, 1, sum);

@@ -34,7 +34,7 @@ class EvenOddSolve final : public Preconditioner {
  public:
   /// \param system outlives this.
   EvenOddSolve(const EvenOddSystem& system, std::shared_ptr<Preconditioner> reduced, int rhs)
-      : system_(&system), reduced_(std::move(reduced)), b_(system.reduced().field(rhs)), x_(b_.like()) {}
+      : system_(&system), reduced_(std::move(reduced)), b_(system.even_odd_operator().field(rhs)), x_(b_.like()) {}
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return reduced_->applications(); }
 

@@ -11,7 +11,7 @@ class EvenOddSystem {
  public:
   virtual ~EvenOddSystem() = default;
   virtual const LinearOperator& full() const = 0;
-  virtual const LinearOperator& reduced() const = 0;
+  virtual const LinearOperator& even_odd_operator() const = 0;
   /// Right-hand side of the even-odd system (prepare); a b, zero on the other sites, with that right-hand side
   /// (source); solution of M x = b from that of the even-odd system (reconstruct).
   virtual void prepare(SpinorField& reduced, const SpinorField& b) const = 0;

@@ -43,7 +43,7 @@ struct Multigrid::Level {
 
   /// Null unless it is `wanted`.
   std::shared_ptr<DirectSolve> direct(int rhs) {
-    if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->reduced());
+    if (!inverse) inverse = std::make_shared<DirectSolve>(coarse->even_odd_operator());
     inverse->reserve(rhs);
     return inverse;
   }
@@ -131,19 +131,19 @@ const EvenOddSystem& Multigrid::system(std::size_t level) const {
 
 /// The even-odd form of a level in the precision of its smoother.
 const LinearOperator& Multigrid::smoothed(std::size_t level) const {
-  return (level == 0 && smooth_ ? *smooth_ : system(level)).reduced();
+  return (level == 0 && smooth_ ? *smooth_ : system(level)).even_odd_operator();
 }
 
 /// Steps of a method on the even-odd form of a level: what smooths, and leaves of noise what is near-null.
 std::unique_ptr<Preconditioner> Multigrid::relaxation(std::size_t level, Method method, int steps, int rhs) const {
-  return steps_of(method, smoothed(level), steps, rhs, nullptr, &system(level).reduced().precision());
+  return steps_of(method, smoothed(level), steps, rhs, nullptr, &system(level).even_odd_operator().precision());
 }
 
 /// The smoother of a level.
 std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) const {
   const MultigridLevel& p = parameters_.levels[level];
   if (p.smoother) return relaxation(level, *p.smoother, p.smoother_steps, rhs);
-  const LinearOperator &a = system(level).reduced(), &low = smoothed(level);
+  const LinearOperator &a = system(level).even_odd_operator(), &low = smoothed(level);
   auto k = std::make_unique<PolynomialSmoother>(low, smoothing_roots(a, basis(level), p.smoother_steps), rhs);
   if (&low.precision() == &a.precision()) return k;
   return std::make_unique<Converted>(std::move(k), low, a.precision(), rhs);
@@ -152,8 +152,9 @@ std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) 
 std::unique_ptr<Preconditioner> Multigrid::coarsest(int rhs) const {
   const EvenOddSystem& last = *levels_.back()->coarse;
   int steps = coarsest_steps_for(parameters_, last.full().domain()->lattice().global_sites());
-  if (steps == 0 && DirectSolve::unknowns(last.reduced()) > most_unknowns) steps = steps_without_inverse;
-  if (steps > 0) return whole(levels_.size(), steps_of(parameters_.coarsest, last.reduced(), steps, rhs), rhs);
+  if (steps == 0 && DirectSolve::unknowns(last.even_odd_operator()) > most_unknowns) steps = steps_without_inverse;
+  if (steps > 0)
+    return whole(levels_.size(), steps_of(parameters_.coarsest, last.even_odd_operator(), steps, rhs), rhs);
   return std::make_unique<EvenOddSolve>(last, levels_.back()->direct(rhs), rhs);
 }
 
@@ -164,7 +165,7 @@ std::unique_ptr<Preconditioner> Multigrid::whole(std::size_t level, std::unique_
 
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
   const auto below = [&] {
-    return steps_of(Method::gcr, system(level + 1).reduced(), parameters_.levels[level].coarse_steps, rhs,
+    return steps_of(Method::gcr, system(level + 1).even_odd_operator(), parameters_.levels[level].coarse_steps, rhs,
                     cycle(level + 1, rhs));
   };
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer,
@@ -280,7 +281,7 @@ void Multigrid::improve(std::size_t n) {
 }
 
 double Multigrid::factor() {
-  const LinearOperator& a = system(0).reduced();
+  const LinearOperator& a = system(0).even_odd_operator();
   const std::unique_ptr<Preconditioner> k = cycle(0, 1);
   MethodParameters parameters;
   parameters.restart = first_steps + factor_steps;
@@ -314,8 +315,8 @@ Preconditioner& Multigrid::path(Subset subset) {
   std::shared_ptr<Preconditioner>& made = paths_[subset];
   if (made) return *made;
   const EvenOddSystem& fine = system(0);
-  const bool reduced = subset == fine.reduced().subset();
-  const LinearOperator& a = reduced ? fine.reduced() : fine.full();
+  const bool reduced = subset == fine.even_odd_operator().subset();
+  const LinearOperator& a = reduced ? fine.even_odd_operator() : fine.full();
   made = cycle_;
   if (!reduced) made = std::make_shared<EvenOddSolve>(fine, cycle_, rhs_);
   if (&a.precision() != outer_) made = std::make_shared<Converted>(made, a, *outer_, rhs_);
@@ -333,7 +334,7 @@ std::vector<CyclePart> Multigrid::parts(int rhs) {
   for (std::size_t n = 0; n <= levels_.size(); ++n) {
     const EvenOddSystem& s = system(n);
     const auto in = std::make_shared<SpinorField>(s.full().field(rhs)), out = std::make_shared<SpinorField>(in->like()),
-               half_in = std::make_shared<SpinorField>(s.reduced().field(rhs)),
+               half_in = std::make_shared<SpinorField>(s.even_odd_operator().field(rhs)),
                half_out = std::make_shared<SpinorField>(half_in->like());
     draw(*in, basis(n), 1);
     s.prepare(*half_in, *in);
@@ -342,14 +343,14 @@ std::vector<CyclePart> Multigrid::parts(int rhs) {
     };
     const auto apply = [=](std::shared_ptr<Preconditioner> k) { return [=] { k->apply(*half_out, *half_in, rhs); }; };
     add("operator", n > 0 ? levels_[n - 1]->coarse->bytes(rhs) : 0, [=, &s] { s.full().apply(*out, *in, Dagger::no); });
-    add("even-odd", 0, [=, &s] { s.reduced().apply(*half_out, *half_in, Dagger::no); });
+    add("even-odd", 0, [=, &s] { s.even_odd_operator().apply(*half_out, *half_in, Dagger::no); });
     if (n == levels_.size()) {
       add("coarsest", 0, [=, k = std::shared_ptr<Preconditioner>(coarsest(rhs))] { k->apply(*out, *in, rhs); });
       continue;
     }
     const Transfer& t = levels_[n]->transfer;
     const auto below = std::make_shared<SpinorField>(t.coarse_field(rhs));
-    const double bytes = t.bytes(rhs, s.reduced().subset());
+    const double bytes = t.bytes(rhs, s.even_odd_operator().subset());
     add("restrict", bytes, [=, &t] { t.restrict_to(*below, *half_in); });
     add("prolong", bytes, [=, &t] { t.prolong(*half_out, *below); });
     add("smoother", 0, apply(smoother(n, rhs)));

@@ -52,7 +52,7 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length
 }
 
 bool is_smoother(Method method) {
-  return method->offered && method->improver == nullptr && method->cycle_fields == 0 && method != Method::automatic;
+  return method->offered && method->outer_solver == nullptr && method->cycle_fields == 0 && method != Method::automatic;
 }
 
 std::vector<std::string_view> smoother_names() {

@@ -27,7 +27,7 @@ Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coo
   const Lattice& lattice = fine_->lattice();
   const Lattice blocks = blocks_of(lattice, block, vectors, parts);
   coarse_ = std::make_shared<Domain>(blocks, fine_->device_pointer(),
-                                     blocks.parts() > 1 ? fine_->communicator_pointer() : Communicator::self());
+                                     blocks.ranks() > 1 ? fine_->communicator_pointer() : Communicator::self());
   for (int mu = 0; mu < directions; ++mu) {
     extent_[mu] = lattice.extent(mu) / block[mu];
     if (block[mu] == 1 && blocks.global_extent(mu) > 2)
@@ -67,7 +67,7 @@ void Transfer::number_blocks() {
   coarse_first_ = on_device(fine_->device_pointer(), first);
   odd_ = on_device(fine_->device_pointer(), odd);
   order_ = SiteOrder(like, first);
-  if (lattice.parts() > coarse.parts()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
+  if (lattice.ranks() > coarse.ranks()) gathering_.emplace(like, fine_->communicator_pointer(), sites);
 }
 
 /// For each lane of the blocks of lanes of a field, the number of its site in the order of blocks.

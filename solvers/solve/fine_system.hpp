@@ -11,10 +11,10 @@ namespace quarksmith {
 class FineSystem final : public EvenOddSystem {
  public:
   /// \param dirac outlives this. \param rhs right-hand sides at most.
-  FineSystem(const DiracOperator& dirac, Reduction reduction, int rhs)
-      : system_(dirac, reduction, rhs), divided_(reduction == Reduction::symmetric) {}
+  FineSystem(const DiracOperator& dirac, EvenOddForm even_odd_form, int rhs)
+      : system_(dirac, even_odd_form, rhs), divided_(even_odd_form == EvenOddForm::symmetric) {}
   const LinearOperator& full() const override { return system_.matrix(); }
-  const LinearOperator& reduced() const override { return system_.a(); }
+  const LinearOperator& even_odd_operator() const override { return system_.a(); }
   void prepare(SpinorField& reduced, const SpinorField& b) const override {
     system_.even_odd() ? system_.even_odd()->prepare(reduced, b) : reduced.copy_from(b);
   }

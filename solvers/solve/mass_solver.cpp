@@ -9,8 +9,8 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "solvers/solve/checked_norms.hpp"
 #include "solvers/solve/few_sites.hpp"
-#include "solvers/solve/usable_norm.hpp"
 
 namespace quarksmith {
 
@@ -21,7 +21,7 @@ struct MassSolver::Parts {
         : outer(high.square(parity, masses)),
           inner(low.square(parity, masses)),
           solver(*outer, *inner, masses, MultishiftSolver::Form::hermitian) {}
-    std::unique_ptr<ReducedOperator> outer, inner;
+    std::unique_ptr<EvenOddOperator> outer, inner;
     MultishiftSolver solver;
   };
 
@@ -99,7 +99,7 @@ std::vector<SolveReport> MassSolver::solve(SpinorField& x, const SpinorField& b)
     throw UsageError(fmt::format("{} masses, {} solutions and {} sources", count, x.rhs(), b.rhs()));
   const double start = now();
   const Blas blas(b);
-  const double b_norm = usable_norms(b).front();
+  const double b_norm = checked_norms(b).front();
   const DomainPointer& domain = p.high->matrix().domain();
   SpinorField y(domain, b.precision(), Subset::full, count, p.high->matrix().components());
   y.fill(0);

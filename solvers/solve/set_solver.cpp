@@ -11,8 +11,8 @@
 #include "runtime/rehearsal.hpp"
 #include "solvers/actions/stored_term.hpp"
 #include "solvers/eigen/deflation.hpp"
+#include "solvers/solve/checked_norms.hpp"
 #include "solvers/solve/few_sites.hpp"
-#include "solvers/solve/usable_norm.hpp"
 
 namespace quarksmith {
 
@@ -24,7 +24,7 @@ SetSolver::SetSolver(const Action& action, const WorkingGauge& gauge, const Doma
     throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
   check(s.options);
   check(s.method, s.parameters);
-  if (!action.has_even_odd()) settings.reduction = Reduction::none;
+  if (!action.has_even_odd()) settings.even_odd_form = EvenOddForm::none;
   if (settings.deflation) check_deflation(gauge);
   if (settings.method->cycle_fields > 0 && (action.spins() != 4 || !action.info().chain.empty()))
     throw UsageError(
@@ -33,14 +33,15 @@ SetSolver::SetSolver(const Action& action, const WorkingGauge& gauge, const Doma
                     name_of(settings.method), action.name()));
   levels_.make();
   const StoredTerm* term = levels_.exact().stored_term();
-  if (settings.reduction != Reduction::none && term != nullptr && !term->is_invertible())
+  if (settings.even_odd_form != EvenOddForm::none && term != nullptr && !term->is_invertible())
     throw Error(fmt::format("the site term of {} is singular at a site; use other values, or {}",
                             action.values().text(), s.on_all_sites));
   const bool any_cg = falls_back || settings.method == Method::cg;
   if (settings.method->least_bits > levels_.precision.inner->bits)
     throw UsageError(fmt::format("solver {} in precision '{}': it iterates in single or double; use double-single",
                                  name_of(settings.method), settings.precision));
-  if (any_cg && settings.reduction != Reduction::none && levels_.exact().reduced(s.reduction, 1)->hermitian()) {
+  if (any_cg && settings.even_odd_form != EvenOddForm::none &&
+      levels_.exact().even_odd_operator(s.even_odd_form, 1)->hermitian()) {
     settings.method = Method::hermitian_cg;
     falls_back = false;
   } else if (falls_back) {
@@ -94,7 +95,7 @@ void SetSolver::reserve(int rhs) {
   outer_x_.reset();
   outer_b_.reset();
   system_.reserve(rhs);
-  if (settings().reduction != Reduction::none) {
+  if (settings().even_odd_form != EvenOddForm::none) {
     reduced_b_.emplace(system_.high().even_odd()->field(rhs));
     reduced_x_.emplace(reduced_b_->like());
   }
@@ -113,7 +114,7 @@ void SetSolver::use(Method method, bool falls_back) {
 }
 
 /// Right-hand sides of the reduced system, and the tolerances that it needs.
-void SetSolver::reduce(ReducedSystem& s, const SpinorField& full_b, const std::vector<double>& b_norm) {
+void SetSolver::reduce(IteratedSystem& s, const SpinorField& full_b, const std::vector<double>& b_norm) {
   system_.high().even_odd()->prepare(s.b, full_b);
   if (settings().options.criterion != Criterion::residual) return;
   const std::vector<double> reduced = Blas(s.b).norms2(s.b);
@@ -173,7 +174,7 @@ std::vector<SolveReport> SetSolver::solve(SpinorField& x, const SpinorField& b) 
   const int rhs = b.rhs();
   if (settings().method->cycle_fields > 0) reserve(rhs);  // the time of its setup is told by itself
   const double start = now();
-  const std::vector<double> b_norm = usable_norms(b);
+  const std::vector<double> b_norm = checked_norms(b);
   reserve(rhs);
   if (!settings().from_guess) x.fill(0);
   SpinorField full_b = outer_b_ ? outer_b_->columns(0, rhs) : b.columns(0, rhs);
@@ -183,8 +184,8 @@ std::vector<SolveReport> SetSolver::solve(SpinorField& x, const SpinorField& b) 
     convert(x, full_x);
   }
   std::vector<SystemColumn> columns(rhs, {.tolerance = settings().options.tolerance, .method = settings().method});
-  ReducedSystem s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
-                  reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
+  IteratedSystem s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
+                   reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
   if (system_.high().even_odd() != nullptr) s.x.copy_half(Parity::even, full_x), reduce(s, full_b, b_norm);
   if (settings().deflation) settings().deflation->guess(s.x, s.b, system_.high().a(), system_.is_hermitian());
   std::vector<double> residuals;

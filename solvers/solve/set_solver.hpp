@@ -41,7 +41,7 @@ class SetSolver {
   void rehearse() const;
   void check_deflation(const WorkingGauge& gauge);
   void reserve(int rhs);
-  void reduce(ReducedSystem& system, const SpinorField& full_b, const std::vector<double>& b_norm);
+  void reduce(IteratedSystem& system, const SpinorField& full_b, const std::vector<double>& b_norm);
   bool tighten(std::span<SystemColumn> columns, const std::vector<double>& residuals) const;
   std::vector<SolveReport> reports_of(std::span<const SystemColumn> columns, const std::vector<double>& residuals,
                                       double elapsed) const;

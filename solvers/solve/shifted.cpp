@@ -8,17 +8,17 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/solve/few_sites.hpp"
 #include "solvers/krylov/normal.hpp"
-#include "solvers/solve/usable_norm.hpp"
+#include "solvers/solve/checked_norms.hpp"
+#include "solvers/solve/few_sites.hpp"
 
 namespace quarksmith {
 
 struct ShiftedSolver::Parts {
   /// The operator in one precision, and the form in which it is iterated with.
   struct Level {
-    Level(std::unique_ptr<DiracOperator> d, Reduction reduction, int rhs)
-        : dirac(std::move(d)), system(*dirac, reduction, rhs) {}
+    Level(std::unique_ptr<DiracOperator> d, EvenOddForm even_odd_form, int rhs)
+        : dirac(std::move(d)), system(*dirac, even_odd_form, rhs) {}
     const LinearOperator& a() const { return system.a(); }
 
     std::unique_ptr<DiracOperator> dirac;
@@ -41,8 +41,8 @@ struct ShiftedSolver::Parts {
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
     const auto level = [&](const PrecisionInfo& precision, bool exact, int rhs) {
-      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision), s.reduction,
-                                     rhs);
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision),
+                                     s.even_odd_form, rhs);
     };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
     const bool exact = !deviation.negligible();
@@ -104,7 +104,7 @@ double ShiftedSolver::residual(const SpinorField& x, const SpinorField& b, doubl
 std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField& b,
                                               const std::vector<double>& shifts) const {
   const Parts& p = *parts_;
-  usable_norms(b);
+  checked_norms(b);
   const double start = now();
   const std::vector<double> tolerances(shifts.size(), p.settings.options.tolerance);
   const PrecisionInfo& precision = p.high->a().precision();

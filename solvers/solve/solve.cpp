@@ -19,8 +19,8 @@ namespace {
 /// Precisions that `auto` tries, in this order.
 const std::string low_precisions[] = {"double-half", "double-single"};
 
-constexpr std::pair<std::string_view, Reduction> reductions[] = {
-    {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
+constexpr std::pair<std::string_view, EvenOddForm> even_odd_forms[] = {
+    {"symmetric", EvenOddForm::symmetric}, {"asymmetric", EvenOddForm::asymmetric}, {"none", EvenOddForm::none}};
 constexpr std::pair<std::string_view, Updates> forms_of_updates[] = {
     {"reliable", Updates::reliable}, {"replacement", Updates::replacement}, {"defect", Updates::defect}};
 
@@ -32,9 +32,9 @@ std::vector<std::string_view> names_in(const auto& table) {
 
 }  // namespace
 
-Reduction reduction_of(const std::string& name) { return by_name("even-odd form", name, reductions); }
+EvenOddForm even_odd_form_of(const std::string& name) { return by_name("even-odd form", name, even_odd_forms); }
 Updates updates_of(const std::string& name) { return by_name("form of updates", name, forms_of_updates); }
-std::vector<std::string_view> reduction_names() { return names_in(reductions); }
+std::vector<std::string_view> even_odd_form_names() { return names_in(even_odd_forms); }
 std::vector<std::string_view> updates_names() { return names_in(forms_of_updates); }
 
 Criterion criterion_of(const std::string& name) {
@@ -167,7 +167,7 @@ std::size_t Solver::bytes_per_rhs() const {
     const int site = action.spins() * stored.spin_words * colours / 3 * stored.word_bytes + (stored.norm ? 4 : 0);
     return static_cast<std::size_t>(levels.domain()->lattice().half_sites()) * site * action.slices();
   };
-  const bool reduced = settings.reduction != Reduction::none;
+  const bool reduced = settings.even_odd_form != EvenOddForm::none;
   const auto& [outer, inner, preconditioner] = levels.precision;
   const std::size_t high = half_field_bytes(*outer), low = half_field_bytes(*inner),
                     lowest = half_field_bytes(*preconditioner);

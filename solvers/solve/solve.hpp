@@ -13,11 +13,11 @@
 namespace quarksmith {
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
-Reduction reduction_of(const std::string& name);
+EvenOddForm even_odd_form_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.
 Updates updates_of(const std::string& name);
 /// The names that these two know.
-std::vector<std::string_view> reduction_names();
+std::vector<std::string_view> even_odd_form_names();
 std::vector<std::string_view> updates_names();
 /// `residual` or `normal`.
 Criterion criterion_of(const std::string& name);
@@ -43,7 +43,7 @@ constexpr const char* automatic_precision = "auto";
 struct SolveSettings {
   Method method = Method::automatic;
   MethodParameters parameters;
-  Reduction reduction = Reduction::symmetric;
+  EvenOddForm even_odd_form = EvenOddForm::symmetric;
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
   /// in the second, and are kept to the residual in the first; `double-single-half`: the preconditioner works in the
   /// third. `auto`: double-half or double-single, if this build has their kernels, else double; once half has been left

@@ -24,24 +24,24 @@ MethodParameters SystemSolver::parameters() const {
 }
 
 void SystemSolver::reserve(int rhs) {
-  improver_.reset();
+  outer_solver_.reset();
   batch_.reset();
   high_.reset();
   low_.reset();
   preconditioner_.reset();
-  const Reduction reduction = settings().reduction;
+  const EvenOddForm even_odd_form = settings().even_odd_form;
   const DiracOperator& lowest = levels_.dirac(*precision().lowest);
-  high_ = std::make_unique<SystemOperator>(levels_.high(), reduction, rhs);
-  low_ = std::make_unique<SystemOperator>(levels_.dirac(*precision().inner), reduction, rhs);
+  high_ = std::make_unique<SystemOperator>(levels_.high(), even_odd_form, rhs);
+  low_ = std::make_unique<SystemOperator>(levels_.dirac(*precision().inner), even_odd_form, rhs);
   if (settings().method->cycle_fields > 0) make_multigrid(rhs);
-  if (settings().method->improver != nullptr)
-    improver_ = settings().method->improver({high_->a(), low_->a(), is_hermitian(), rhs, levels_.low_deviation()},
-                                            parameters());
+  if (settings().method->outer_solver != nullptr)
+    outer_solver_ = settings().method->outer_solver(
+        {high_->a(), low_->a(), is_hermitian(), rhs, levels_.low_deviation()}, parameters());
   const auto& p = settings().parameters.preconditioner;
   if (p && p->schwarz && !part_alone_) part_alone_ = lowest.dirichlet();
-  if (p && p->schwarz) preconditioner_ = std::make_unique<SystemOperator>(*part_alone_, reduction, rhs);
+  if (p && p->schwarz) preconditioner_ = std::make_unique<SystemOperator>(*part_alone_, even_odd_form, rhs);
   if (!(p && p->schwarz) && precision().lowest != precision().inner)
-    preconditioner_ = std::make_unique<SystemOperator>(lowest, reduction, rhs);
+    preconditioner_ = std::make_unique<SystemOperator>(lowest, even_odd_form, rhs);
   capacity_ = rhs;
   batch(settings().method);
 }
@@ -58,7 +58,7 @@ void SystemSolver::make_multigrid(int rhs) {
     };
     multigrid_ = std::make_unique<Multigrid>(
         [this](const PrecisionInfo& p, int n) {
-          return std::make_unique<FineSystem>(levels_.dirac(p), settings().reduction, n);
+          return std::make_unique<FineSystem>(levels_.dirac(p), settings().even_odd_form, n);
         },
         levels_.links().basis(), chosen, *precision().inner, settings().near_null.get(), look);
     if (settings().tell)
@@ -91,7 +91,7 @@ KrylovBatch& SystemSolver::batch(Method method) {
 }
 
 /// Solves from the present x and adds to the results.
-void SystemSolver::iterate(ReducedSystem s, KrylovBatch& krylov, const LinearOperator& low_a) {
+void SystemSolver::iterate(IteratedSystem s, KrylovBatch& krylov, const LinearOperator& low_a) {
   SolverOptions options = settings().options;
   if (options.observer) {
     double scale = 0;
@@ -119,15 +119,15 @@ void SystemSolver::iterate(ReducedSystem s, KrylovBatch& krylov, const LinearOpe
     seconds_ += solver.seconds() - seconds_before;
     host_seconds_ += solver.host_seconds() - host_before;
   };
-  if (improver_ && &krylov == batch_.get())
-    timed(*improver_, [&] { return improver_->improve(s.x, s.b, options, tolerances); });
+  if (outer_solver_ && &krylov == batch_.get())
+    timed(*outer_solver_, [&] { return outer_solver_->improve(s.x, s.b, options, tolerances); });
   std::vector<int> limits;
   for (const SystemColumn& c : s.columns) limits.push_back(options.max_iterations - c.result.iterations);
   timed(krylov, [&] { return krylov.solve(s.x, s.b, options, tolerances, {}, limits); });
 }
 
 /// Iterates on the chosen right-hand sides: neighbours together, as many as `krylov` takes.
-void SystemSolver::iterate_chosen(ReducedSystem& s, const Chosen& chosen, KrylovBatch& krylov,
+void SystemSolver::iterate_chosen(IteratedSystem& s, const Chosen& chosen, KrylovBatch& krylov,
                                   const LinearOperator& low_a) {
   const int rhs = static_cast<int>(s.columns.size());
   std::vector<char> mine;
@@ -145,7 +145,7 @@ bool SystemSolver::failed(const SystemColumn& c) const {
 }
 
 /// Goes on by CG on the normal equations with right-hand sides that the first method has given up.
-void SystemSolver::fall_back(ReducedSystem& s) {
+void SystemSolver::fall_back(IteratedSystem& s) {
   const auto given_up = [&](const SystemColumn& c) {
     return failed(c) && c.method == settings().method && !c.result.trouble.empty();
   };
@@ -175,14 +175,14 @@ void SystemSolver::fall_back(ReducedSystem& s) {
 }
 
 /// Goes on with the right-hand sides that failed in the next higher precisions.
-void SystemSolver::raise_precision(ReducedSystem& s) {
+void SystemSolver::raise_precision(IteratedSystem& s) {
   const PrecisionInfo* present = precision().inner;
   for (const PrecisionInfo* next : {&find_precision("single"), precision().outer}) {
     const bool last = next == precision().outer;
     const bool exact_links = last && levels_.in_double() && levels_.exact_differs();
     if (next->bits > precision().outer->bits) continue;
     if (next->bits < present->bits || (present == next && !exact_links)) continue;
-    const auto told = [](const SystemColumn& c, const std::string& answer) {
+    const auto event_text = [](const SystemColumn& c, const std::string& answer) {
       return c.result.trouble.empty() ? answer : c.result.trouble + "; " + answer;
     };
     const std::string raised =
@@ -194,9 +194,9 @@ void SystemSolver::raise_precision(ReducedSystem& s) {
     const KernelQuery needed = {
         .operation = "measure", .precision = next->name, .colours = levels_.high().matrix().components().colours};
     if (try_find(levels_.domain()->device().kernels(), needed) == nullptr) continue;
-    const SystemOperator level(last ? levels_.high() : levels_.dirac(*next), settings().reduction, 1);
+    const SystemOperator level(last ? levels_.high() : levels_.dirac(*next), settings().even_odd_form, 1);
     for (SystemColumn& c : s.columns)
-      if (fails(c)) c.result.events.push_back({c.result.iterations, told(c, raised)}), c.raised = next;
+      if (fails(c)) c.result.events.push_back({c.result.iterations, event_text(c, raised)}), c.raised = next;
     for (const Method method : {settings().method, Method::cg}) {
       const auto mine = [&](const SystemColumn& c) { return fails(c) && c.method == method; };
       if (std::none_of(s.columns.begin(), s.columns.end(), mine)) continue;
@@ -208,7 +208,7 @@ void SystemSolver::raise_precision(ReducedSystem& s) {
   }
 }
 
-void SystemSolver::solve(ReducedSystem& s, int attempt) {
+void SystemSolver::solve(IteratedSystem& s, int attempt) {
   for (const Method method : {Method::cg, settings().method}) {
     if (attempt == 0 && method != settings().method) continue;
     const auto mine = [&](const SystemColumn& c) { return c.method == method; };

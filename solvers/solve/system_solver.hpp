@@ -7,7 +7,7 @@
 #include <span>
 
 #include "solvers/krylov/batch.hpp"
-#include "solvers/krylov/improver.hpp"
+#include "solvers/krylov/outer_solver.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/solve/operator_levels.hpp"
 
@@ -30,11 +30,11 @@ struct SystemColumn {
 };
 
 /// Right-hand sides first, first + 1, ... of the system that is iterated on: on even sites, or on all.
-struct ReducedSystem {
+struct IteratedSystem {
   SpinorField x, b;
   std::span<SystemColumn> columns;
   int first = 0;
-  ReducedSystem part(int from, int count) const {
+  IteratedSystem part(int from, int count) const {
     return {x.columns(from, count), b.columns(from, count), columns.subspan(from, count), first + from};
   }
 };
@@ -54,10 +54,10 @@ class SystemSolver {
   bool is_hermitian() const { return high_->even_odd() != nullptr && high_->even_odd()->hermitian(); }
   /// Iterates with each right-hand side's own method, and falls back where one fails.
   /// \param attempt number of attempts before this one.
-  void solve(ReducedSystem& system, int attempt);
+  void solve(IteratedSystem& system, int attempt);
   /// Discards what earlier right-hand sides have found.
   void forget() {
-    if (improver_) improver_->forget();
+    if (outer_solver_) outer_solver_->forget();
   }
   /// Multigrid once it is set up; null: there is none.
   Multigrid* multigrid() const { return multigrid_.get(); }
@@ -78,11 +78,11 @@ class SystemSolver {
   MethodParameters parameters() const;
   void make_multigrid(int rhs);
   KrylovBatch& batch(Method method);
-  void iterate(ReducedSystem system, KrylovBatch& krylov, const LinearOperator& low_a);
-  void iterate_chosen(ReducedSystem& system, const Chosen& chosen, KrylovBatch& krylov, const LinearOperator& low_a);
+  void iterate(IteratedSystem system, KrylovBatch& krylov, const LinearOperator& low_a);
+  void iterate_chosen(IteratedSystem& system, const Chosen& chosen, KrylovBatch& krylov, const LinearOperator& low_a);
   bool failed(const SystemColumn& column) const;
-  void fall_back(ReducedSystem& system);
-  void raise_precision(ReducedSystem& system);
+  void fall_back(IteratedSystem& system);
+  void raise_precision(IteratedSystem& system);
 
   OperatorLevels& levels_;
   const SolveCourse& course_;
@@ -92,7 +92,7 @@ class SystemSolver {
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;
-  std::unique_ptr<Improver> improver_;  ///< runs before the batch, with methods that have one
+  std::unique_ptr<OuterSolver> outer_solver_;  ///< runs before the batch, with methods that have one
   double seconds_ = 0, host_seconds_ = 0;
 };
 

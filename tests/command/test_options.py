@@ -6,7 +6,7 @@ What is wrong with a member alone is found by tests/refusals_test.cpp, of all me
 import pytest
 
 from generator.emit.action_table import is_offered, solvable_actions
-from generator.language import Option, Spelling
+from generator.language import Alternative, Option
 from generator.language.parameters import option_name
 from generator.operators import RECORDS
 
@@ -22,13 +22,13 @@ SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-c
 def value(option: Option) -> float | str:
     """One that is in its range."""
     one = min(max(0.2, option.lower), option.upper)
-    return ",".join(f"{one:g}" for _ in option.numbers) if isinstance(option, Spelling) else one
+    return ",".join(f"{one:g}" for _ in option.numbers) if isinstance(option, Alternative) else one
 
 
 def needed(action: str, *given: str) -> dict[str, float | str]:
     """What an action needs beside arguments that are given."""
     stated = TABLE[action]
-    known = {n for s in stated.spellings if s.name in given for n in s.parameters} | set(given)
+    known = {n for s in stated.alternatives if s.name in given for n in s.parameters} | set(given)
     return {p.name: value(p) for p in stated.parameters if p.default is None and p.name not in known}
 
 

@@ -61,6 +61,18 @@ BANNED_IN_CODE = {
 }
 """The same for comments and messages of sources: to be extended as names are mended."""
 
+BANNED_NAMES = {
+    r"\w*[Ss]ettled?(?:_at)?_?": "residual replacement",
+    r"\w*[Ii]mprovers?_?|ImproverSetting": "outer solver",
+    r"Mail|mail_?|[Pp]arcels?": "halo exchange, halo face",
+    r"BorderedPart|InBox|(?:in|leave|whole)_box|box_fields|boxed": "padded lattice",
+    r"Action[S]pelling|Spelling|spellings": "alternative parameter",
+    r"Reduction|Reduced(?:Operator|System)|reduction_of": "even-odd form",
+    r"part_at|load_part": "rank, local lattice",
+    r"usable_norms?|earlier_json|told_before": "a name that says what it is",
+}
+"""Names that the code of runtime/, solvers/ and runs/ no longer has, and the field's word for each."""
+
 
 def entries():
     return ENTRY.findall((DOCS / "glossary.md").read_text())
@@ -152,6 +164,15 @@ def test_words_that_are_not_explained_are_found():
 def test_sources_use_the_words_of_the_field():
     for path, text in sources().items():
         assert banned(text, BANNED_IN_CODE) == [], path
+
+
+def test_names_use_the_words_of_the_field():
+    found = []
+    for path in [p for folder in ("runtime", "solvers", "runs") for p in tracked(f"{folder}/*.?pp")]:
+        code = re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"', "", path.read_text())
+        for word, instead in BANNED_NAMES.items():
+            found += [f"{path}: {m[0]}: say {instead}" for m in re.finditer(rf"\b(?:{word})\b", code)]
+    assert found == []
 
 
 def test_banned_words_are_found():

@@ -32,7 +32,7 @@ TEST_P(CloverOfParts, HasTheBitsOfTheWhole) {
   const std::vector<HostTerm> term = download(whole.term()), inverse = download(whole.inverse());
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(GetParam(), grid);
+    const Lattice here = ranks::local_lattice(GetParam(), grid);
     const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world());
     expect_same(download(part.term()), term, here);
     expect_same(download(part.inverse()), inverse, here);
@@ -49,7 +49,7 @@ TEST_P(CloverOfParts, IsScaledAsTheWhole) {
   const std::vector<HostTerm> expected = download(decode_term(whole.term()));
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(GetParam(), grid);
+    const Lattice here = ranks::local_lattice(GetParam(), grid);
     const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world(), "half");
     EXPECT_FLOAT_EQ(part.term().scale(), whole.term().scale());
     EXPECT_FLOAT_EQ(part.inverse().scale(), whole.inverse().scale());

@@ -44,7 +44,7 @@ TEST(DomainWallOnRanks, SolvesAsOnTheWhole) {
         Action({find_action("moebius"), {{"mass", 0.2}, {"m5", 1.5}, {"b5", 1.5}, {"c5", 0.5}}, 4})}) {
     const Outcome whole = solve(action, gauge, std::make_shared<Domain>(Lattice(extent), ranks::device()));
     for (const Coordinates& grid : ranks::grids(extent)) {
-      const Lattice here = ranks::part(extent, grid);
+      const Lattice here = ranks::local_lattice(extent, grid);
       const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
       const Outcome part = solve(action, ranks::cut(gauge, here), domain);
       const std::string name = fmt::format("{} {}", action.name(), ranks::text(grid));

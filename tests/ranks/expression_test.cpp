@@ -4,11 +4,11 @@
 #include <map>
 #include <string>
 
-#include "runtime/fields/box_fields.hpp"
-#include "runtime/fields/order.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/hopping.hpp"
+#include "runtime/fields/order.hpp"
+#include "runtime/fields/padded_fields.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/support.hpp"
@@ -156,7 +156,7 @@ TEST_P(ExpressionsOnParts, HaveTheBitsOfTheWhole) {
     whole.run();
     for (const Coordinates& grid : ranks::grids(GetParam())) {
       SCOPED_TRACE(std::string(k->name) + " on " + ranks::text(grid));
-      const Lattice here = ranks::part(GetParam(), grid);
+      const Lattice here = ranks::local_lattice(GetParam(), grid);
       if (reaches_beyond(*k, here)) continue;
       Call part(*k, ranks::domain_of(here), rhs);
       part.run();
@@ -177,7 +177,7 @@ TEST(ExpressionsOfParts, CrossBoundariesByEveryPolicy) {
   whole.run();
   for (const Coordinates& grid : ranks::grids(extent)) {
     if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::local_lattice(extent, grid);
     const DomainPointer domain = ranks::domain_of(here);
     for (const Policy policy : domain->halos().possible()) {
       SCOPED_TRACE(ranks::text(grid) + " " + std::string(name_of(policy)));
@@ -200,14 +200,14 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
     evaluate("stout4_step", {u, 0.1}, {v});
     std::vector<double> all = evaluate("plaquette_energy", {v});
     all.push_back(gauge_averages(v).plaquette);
-    for (int mu = 0; mu < directions && lattice.parts() > 1; ++mu)
+    for (int mu = 0; mu < directions && lattice.ranks() > 1; ++mu)
       EXPECT_EQ(v.ghosts(mu).data != nullptr, lattice.split(mu)) << mu;
     return all;
   };
   const std::vector<double> expected = trace(Lattice(extent));
   for (const Coordinates& grid : ranks::grids(extent)) {
     SCOPED_TRACE(ranks::text(grid));
-    const std::vector<double> found = trace(ranks::part(extent, grid));
+    const std::vector<double> found = trace(ranks::local_lattice(extent, grid));
     EXPECT_EQ(found[0], expected[0]);
     EXPECT_NEAR(found[1], expected[1], 1e-14);
   }
@@ -239,7 +239,7 @@ TEST(ExpressionsOfParts, WrittenLinksComeHomeWhenTheyAreAskedFor) {
   for (const Coordinates& grid : ranks::grids(extent)) {
     if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::local_lattice(extent, grid);
     const auto [found, found_sums] = three_steps(here, copies);
     // On processors both have been in the box since the first step. On GPUs each is copied there to be read: once, if
     // only t is split.
@@ -251,7 +251,7 @@ TEST(ExpressionsOfParts, WrittenLinksComeHomeWhenTheyAreAskedFor) {
 }
 
 /// From coordinates in a box to those in the whole lattice; false where the box holds nothing.
-bool to_global(const BorderedPart& part, const Lattice& here, Coordinates& x) {
+bool to_global(const PaddedLattice& part, const Lattice& here, Coordinates& x) {
   bool filled = true;
   for (int mu = 0; mu < directions; ++mu) {
     x[mu] -= part.offset()[mu];
@@ -273,12 +273,12 @@ TEST(ExpressionsOfParts, LinksStayInABoxThatHoldsThemAsTheyAre) {
   for (const Coordinates& grid : ranks::grids(extent)) {
     if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::local_lattice(extent, grid);
     const DomainPointer domain = ranks::domain_of(here);
-    const BorderedPart& part = *domain->bordered({{1, 1, 1, 1}, true}, int(sizeof(double)), "the test");
+    const PaddedLattice& part = *domain->padded({{1, 1, 1, 1}, true}, int(sizeof(double)), "the test");
     EXPECT_EQ(part.inside().has_value(), here.split(3) && grid[3] == ranks::world().size());
-    EXPECT_EQ(domain->bordered({{1, 1, 1, 1}, false}, 8, "the test", false)->domain(), part.domain());
-    EXPECT_NE(domain->bordered({{1, 1, 1, 1}, true}, 4, "the test")->domain(), part.domain());  // other lanes
+    EXPECT_EQ(domain->padded({{1, 1, 1, 1}, false}, 8, "the test", false)->domain(), part.domain());
+    EXPECT_NE(domain->padded({{1, 1, 1, 1}, true}, 4, "the test")->domain(), part.domain());  // other lanes
     LinkField u = upload(ranks::cut(start, here), domain, find_precision("double"), find_storage("r18"));
     const auto memory = [](const LinkField& f) { return static_cast<const char*>(f.operand().data); };
     const LinkField& box = u.read_in(part, true);
@@ -311,13 +311,13 @@ TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
   constexpr Coordinates extent = {8, 8, 8, 8};
   const HostGauge whole = hot_gauge(Lattice(extent), 9);
   for (const Coordinates& grid : ranks::grids(extent)) {
-    const Lattice here = ranks::part(extent, grid);
-    if (here.parts() == 1) continue;
+    const Lattice here = ranks::local_lattice(extent, grid);
+    if (here.ranks() == 1) continue;
     const DomainPointer domain = ranks::domain_of(here);
     for (const int depth : {2, 1}) {
       const LinkField u = upload(ranks::cut(whole, here), domain, find_precision("double"), find_storage("r18"));
       SCOPED_TRACE(ranks::text(grid) + " depth " + std::to_string(depth));
-      const BorderedPart part(*domain, {{depth, depth, depth, depth}, true}, 8, "the test");
+      const PaddedLattice part(*domain, {{depth, depth, depth, depth}, true}, 8, "the test");
       const HostGauge box = download(u.read_in(part, true));
       for (long long i = 0; i < box.lattice.sites(); ++i) {
         Coordinates x = box.lattice.coordinates(i);
@@ -353,14 +353,14 @@ TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
     if (!support::has("axpby", precision)) continue;  // of profile wide
     const SpinorField whole = made(ranks::domain_of(Lattice(extent)), precision);
     for (const Coordinates& grid : ranks::grids(extent)) {
-      const Lattice here = ranks::part(extent, grid);
-      if (here.parts() == 1) continue;
+      const Lattice here = ranks::local_lattice(extent, grid);
+      if (here.ranks() == 1) continue;
       SCOPED_TRACE(ranks::text(grid) + " " + precision);
       const DomainPointer domain = ranks::domain_of(here);
       const SpinorField f = made(domain, precision);
       SpinorField back = f.like();
       back.fill(0);
-      const BorderedPart part(*domain, {{1, 2, 1, 2}, true}, find_precision(precision).element_bytes, "the test");
+      const PaddedLattice part(*domain, {{1, 2, 1, 2}, true}, find_precision(precision).element_bytes, "the test");
       const SpinorField& box = scratch_in(part, 0, f);
       part.put(stored_sites(f), stored_sites(box));
       part.exchange(stored_sites(box));
@@ -381,9 +381,9 @@ TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
 TEST(ExpressionsOfParts, PartsShorterThanTheirReachAreRefused) {
   if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has the whole lattice";
   const int n = ranks::world().size();
-  const DomainPointer domain = ranks::domain_of(ranks::part({4, 4, 4, 2 * n}, {1, 1, 1, n}));
+  const DomainPointer domain = ranks::domain_of(ranks::local_lattice({4, 4, 4, 2 * n}, {1, 1, 1, n}));
   try {
-    domain->bordered({{0, 0, 0, 3}, false}, 8, "leap");
+    domain->padded({{0, 0, 0, 3}, false}, 8, "leap");
     FAIL() << "a border of three sites round two";
   } catch (const WrongLattice& error) {
     EXPECT_NE(std::string(error.what()).find("leap reads 3 sites beyond its own along t"), std::string::npos)
@@ -391,7 +391,7 @@ TEST(ExpressionsOfParts, PartsShorterThanTheirReachAreRefused) {
   }
   // Lanes of processors are those of the whole lattice, or a box has them; GPUs have none.
   const bool alike = ranks::device()->asynchronous() || domain->lanes(8) > 1;
-  EXPECT_EQ(domain->bordered({{3, 3, 3, 0}, true}, 8, "leap") == nullptr, alike);
+  EXPECT_EQ(domain->padded({{3, 3, 3, 0}, true}, 8, "leap") == nullptr, alike);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr Coordinates extent = {4, 4, 8, 8};
 struct Fields {
   explicit Fields(const Lattice& lattice)
       : domain(std::make_shared<Domain>(lattice, ranks::device(),
-                                        lattice.parts() > 1 ? Communicator::world() : Communicator::self())),
+                                        lattice.ranks() > 1 ? Communicator::world() : Communicator::self())),
         links(weak_gauge(lattice, 0.3, 1), domain) {}
   LinkField matrices(int seed) const {
     return upload(weak_gauge(domain->lattice(), 0.3, seed), domain, find_precision("double"), find_storage("r18"));
@@ -35,7 +35,7 @@ void expect_same(const Force& force, const std::array<long long, 3>& exchanges, 
     for (const long long expected : exchanges) {
       const long long before = f.domain->border_traffic().exchanges;
       const LinkField p = force(f);
-      EXPECT_LE(f.domain->border_traffic().exchanges - before, lattice.parts() > 1 ? expected : 0) << results.size();
+      EXPECT_LE(f.domain->border_traffic().exchanges - before, lattice.ranks() > 1 ? expected : 0) << results.size();
       results.push_back(download(p));
       if (results.size() == 2) f.links.move(p, 0.1);
     }
@@ -47,7 +47,7 @@ void expect_same(const Force& force, const std::array<long long, 3>& exchanges, 
   for (const Coordinates& grid : ranks::grids(extent)) {
     if (ranks::world().size() == 1) return;
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::local_lattice(extent, grid);
     bool long_enough = true;
     for (int mu = 0; mu < directions; ++mu) long_enough = long_enough && here.extent(mu) >= least;
     if (!long_enough) continue;

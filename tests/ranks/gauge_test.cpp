@@ -18,7 +18,7 @@ template <class Body>
 void on_all_grids(const Body& body) {
   for (const Coordinates& grid : ranks::grids(gauge_extent)) {
     SCOPED_TRACE(ranks::text(grid));
-    body(ranks::part(gauge_extent, grid));
+    body(ranks::local_lattice(gauge_extent, grid));
   }
 }
 

@@ -30,7 +30,7 @@ struct Inputs {
     if (!wide_)
       wide_ = std::make_shared<Domain>(domain->lattice(), domain->device_pointer(), domain->communicator_pointer(),
                                        kernel.reach);
-    if (domain->lattice().parts() > 1 && wide_->halos().policy() != domain->halos().policy())
+    if (domain->lattice().ranks() > 1 && wide_->halos().policy() != domain->halos().policy())
       wide_->halos().use(domain->halos().policy());
     return wide_;
   }
@@ -195,7 +195,7 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
   std::size_t turn = 0;
   for (const Coordinates& grid : ranks::grids()) {
     if (ranks::world().size() == 1) continue;
-    const Lattice here = ranks::part(hopping_extent, grid);
+    const Lattice here = ranks::local_lattice(hopping_extent, grid);
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
     const auto ways = part.domain->halos().possible();
     // Changing the policy costs an exchange of memory: one after the other takes its share of the kernels. On four
@@ -224,7 +224,7 @@ TEST_F(Hopping, WithoutNeighboursBoundariesAreWrong) {
   const Kernel& kernel = find(
       device->kernels(), {.operation = "wilson", .precision = "double", .links = "r12", .basis = "non_relativistic"});
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(hopping_extent, grid);
+    const Lattice here = ranks::local_lattice(hopping_extent, grid);
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
     const HostSpinor all = result(kernel, whole, 1)[0], mine = result(kernel, part, 1, false)[0];
     for (long long i = 0; i < here.sites(); ++i) {
@@ -241,7 +241,7 @@ TEST_F(Hopping, SeveralRightHandSides) {
   if (ranks::world().size() == 1) return;
   const auto device = ranks::device();
   Inputs whole(std::make_shared<Domain>(Lattice(hopping_extent), device), hot_gauge(Lattice(hopping_extent), 6));
-  const Lattice here = ranks::part(hopping_extent, ranks::grids().back());
+  const Lattice here = ranks::local_lattice(hopping_extent, ranks::grids().back());
   Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
   for (const Policy way : part.domain->halos().possible()) {
     part.domain->halos().use(way);

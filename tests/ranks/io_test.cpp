@@ -78,7 +78,7 @@ TEST_F(RankFiles, GaugeFilesHaveTheBytesOfOneRankAndAreReadBack) {
     const std::string bytes = content(path("one"));
     const GaugeFile one = read_gauge(path("one"));
     for (const Coordinates& grid : ranks::grids()) {
-      const HostGauge gauge = ranks::cut(whole, ranks::part(io_extent, grid));
+      const HostGauge gauge = ranks::cut(whole, ranks::local_lattice(io_extent, grid));
       write_gauge(path("all"), gauge, format, bits, {{"note", "text"}}, world());
       EXPECT_TRUE(content(path("all")) == bytes) << format << bits;
       EXPECT_FALSE(std::filesystem::exists(path("all.part")));
@@ -97,7 +97,7 @@ TEST_F(RankFiles, BoundaryPhasesGoIntoTheLastSliceOfTheWholeLattice) {
   for (const char* format : {"ildg", "nersc", "openqcd"}) {
     on_rank_0([&] { write_gauge(path("one"), whole, format); });
     for (const Coordinates& grid : ranks::grids()) {
-      HostGauge gauge = ranks::cut(whole, ranks::part(io_extent, grid));
+      HostGauge gauge = ranks::cut(whole, ranks::local_lattice(io_extent, grid));
       gauge.phase = whole.phase;
       write_gauge(path("all"), gauge, format, 64, {}, world());
       EXPECT_TRUE(content(path("all")) == content(path("one"))) << format;
@@ -110,7 +110,7 @@ TEST_F(RankFiles, AveragesHaveTheSameBitsOnEveryGrid) {
   const HostGauge whole = hot_gauge(Lattice(io_extent), 7);
   const GaugeAverages one = host_averages(whole, *Communicator::self());
   for (const Coordinates& grid : ranks::grids()) {
-    const GaugeAverages all = host_averages(ranks::cut(whole, ranks::part(io_extent, grid)), world());
+    const GaugeAverages all = host_averages(ranks::cut(whole, ranks::local_lattice(io_extent, grid)), world());
     EXPECT_EQ(all.plaquette, one.plaquette);
     EXPECT_EQ(all.space_plaquette, one.space_plaquette);
     EXPECT_EQ(all.time_plaquette, one.time_plaquette);
@@ -147,7 +147,7 @@ TEST_F(RankFiles, AFileThatOneRankCannotOpenIsAnErrorOfAll) {
 }
 
 TEST_F(RankFiles, WhatCannotBeWrittenKeepsTheOlderFile) {
-  const Lattice here = ranks::part(io_extent, ranks::grids()[0]);
+  const Lattice here = ranks::local_lattice(io_extent, ranks::grids()[0]);
   const HostGauge gauge = weak_gauge(here, 0.3, 5);
   EXPECT_THROW(write_gauge(path("no") / "folder", gauge, "nersc", 64, {}, world()), Error);
   on_rank_0([&] { std::filesystem::create_directory(path("taken")); });
@@ -181,7 +181,7 @@ class WriteLimit {
 };
 
 TEST_F(RankFiles, AFullDiskKeepsTheOlderFile) {
-  const Lattice here = ranks::part(io_extent, ranks::grids()[0]);
+  const Lattice here = ranks::local_lattice(io_extent, ranks::grids()[0]);
   const HostGauge gauge = weak_gauge(here, 0.3, 5);
   write_gauge(path("u"), gauge, "ildg", 64, {}, world());
   const std::string bytes = content(path("u"));
@@ -208,7 +208,7 @@ TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
   const PropagatorFile::Provenance provenance = {{"mass", "0.1"}, {"note", ""}}, other = {{"mass", "0.2"}};
   const HostSpinor a = reference::random_spinor(lattice, 1), b = reference::random_spinor(lattice, 2);
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(io_extent, grid);
+    const Lattice here = ranks::local_lattice(io_extent, grid);
     const HostSpinor mine = ranks::cut(a, here);
     HostSpinor read(here), whole(lattice);
     {
@@ -231,7 +231,7 @@ TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
     EXPECT_EQ(read.site, ranks::cut(b, here).site);
     read_propagator_column(path("p.h5"), 1, 2, whole);
     EXPECT_EQ(whole.site, a.site);
-    HostSpinor wrong(ranks::part({8, 8, 16, 16}, grid));
+    HostSpinor wrong(ranks::local_lattice({8, 8, 16, 16}, grid));
     EXPECT_THROW(read_propagator_column(path("p.h5"), 1, 2, wrong, world()), Error);
     on_rank_0([&] { std::filesystem::remove(path("p.h5")); });
   }
@@ -241,7 +241,7 @@ TEST_F(RankFiles, APartialPropagatorIsContinuedOnAnotherGrid) {
   const HostSpinor a = reference::random_spinor(Lattice(io_extent), 1);
   on_rank_0([&] { PropagatorFile(path("p.h5"), a.lattice, {}, false).write(2, 1, a, {}); });
   for (const Coordinates& grid : ranks::grids()) {
-    HostSpinor mine(ranks::part(io_extent, grid));
+    HostSpinor mine(ranks::local_lattice(io_extent, grid));
     PropagatorFile file(path("p.h5"), mine.lattice, {}, false, world());
     ASSERT_TRUE(file.has(2, 1));
     EXPECT_TRUE(file.read(2, 1, mine));
@@ -264,7 +264,7 @@ TEST_F(RankFiles, PropagatorsThatOtherProgramsChangedAreReadOnAllRanks) {
     std::filesystem::resize_file(path("p.h5"), bytes.size() - 18 - sizeof length - length);
   });
   for (const Coordinates& grid : ranks::grids()) {
-    HostSpinor mine(ranks::part(io_extent, grid));
+    HostSpinor mine(ranks::local_lattice(io_extent, grid));
     read_propagator_column(path("p.h5"), 2, 1, mine, world());
     EXPECT_EQ(mine.site, ranks::cut(a, mine.lattice).site);
   }

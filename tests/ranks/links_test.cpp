@@ -39,7 +39,7 @@ TEST_P(LinksOfParts, HaveTheBitsOfTheWhole) {
   const dense::FatAndLong asqtad = asqtad_links(gauge, alone), hisq = hisq_links(gauge, alone);
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
-    const HostGauge mine = ranks::cut(gauge, ranks::part(GetParam(), grid));
+    const HostGauge mine = ranks::cut(gauge, ranks::local_lattice(GetParam(), grid));
     const DomainPointer together = domain_of(mine, Communicator::world());
     const dense::FatAndLong a = asqtad_links(mine, together), h = hisq_links(mine, together);
     expect_same(a.fat, asqtad.fat), expect_same(a.longs, asqtad.longs);

@@ -52,7 +52,7 @@ struct Level {
     expect_projector(transfer, vectors, find_basis(basis), rounding);
     expect_product(transfer, fine, coarse, product);
   }
-  int parts() const { return coarse.domain()->lattice().parts(); }
+  int parts() const { return coarse.domain()->lattice().ranks(); }
 };
 
 TEST(MultigridOnRanks, LevelsAreProjectionsOfTheFiner) {
@@ -62,7 +62,7 @@ TEST(MultigridOnRanks, LevelsAreProjectionsOfTheFiner) {
     const bool packed = turn++ % 2 == 1;
     SCOPED_TRACE(fmt::format("grid {} packed {}", ranks::text(grid), packed));
     const double rounding = packed ? 2e-4 : 1e-12, product = packed ? 2e-3 : 1e-12;
-    const DomainPointer domain = ranks::domain_of(ranks::part(extent, grid));
+    const DomainPointer domain = ranks::domain_of(ranks::local_lattice(extent, grid));
     const Policy policy = packed ? Policy::peer : Policy::first;
     if (domain->halos().refusal(policy).empty()) domain->halos().use(policy);
     const Fine fine(domain, packed ? "single" : "double");
@@ -75,7 +75,7 @@ TEST(MultigridOnRanks, LevelsAreProjectionsOfTheFiner) {
     for (int mu = 0; mu < directions; ++mu)
       if (grid[mu] > 1) block[mu] = domain->lattice().extent(mu);
     const Transfer odd(fine.dirac->matrix(), find_basis("non_relativistic"), block, 48, false, Parts::gathered);
-    EXPECT_EQ(odd.coarse_domain()->lattice().parts(), 1);
+    EXPECT_EQ(odd.coarse_domain()->lattice().ranks(), 1);
     EXPECT_THROW(Transfer(fine.dirac->matrix(), find_basis("non_relativistic"), block, 48), UsageError);
   }
 }
@@ -88,7 +88,7 @@ TEST(MultigridOnRanks, LevelsWithCornersAreProjectionsOfTheFiner) {
   const Coordinates kept_grid = {1, 1, size / 2, 2}, global = {8, 8, 4 * size, 16};
   for (const Coordinates& grid : {kept_grid, Coordinates{1, 2, size / 2, 1}}) {
     SCOPED_TRACE(fmt::format("grid {}", ranks::text(grid)));
-    const DomainPointer domain = ranks::domain_of(ranks::part(global, grid));
+    const DomainPointer domain = ranks::domain_of(ranks::local_lattice(global, grid));
     const Fine fine(domain, packed ? "single" : "double");
     const FarHops far(fine.dirac->matrix());
     const bool kept = grid == kept_grid;
@@ -136,7 +136,7 @@ void compare(const SolveSettings& settings, const Action& action, const Coordina
   for (HostSpinor& x : expected) ranks::world().broadcast(x.site.data(), x.site.size() * sizeof(HostSite), 0);
   for (const Coordinates& grid : two_grids(global)) {
     SCOPED_TRACE(fmt::format("grid {}", ranks::text(grid)));
-    const Lattice here = ranks::part(global, grid);
+    const Lattice here = ranks::local_lattice(global, grid);
     const Outcome part = solve(ranks::cut(gauge, here), ranks::domain_of(here), settings, action);
     EXPECT_NE(part.told.find(takes), std::string::npos) << part.told;
     for (int n = 0; n < columns; ++n) {

@@ -8,8 +8,8 @@ using namespace quarksmith;
 
 TEST(Partition, PartsCoverTheLatticeOnce) {
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part({8, 8, 8, 16}, grid);
-    EXPECT_EQ(here.part(), ranks::world().rank());
+    const Lattice here = ranks::local_lattice({8, 8, 8, 16}, grid);
+    EXPECT_EQ(here.rank(), ranks::world().rank());
     double sum = 0;
     for (long long i = 0; i < here.sites(); ++i) {
       sum += double(here.global_index(i));
@@ -22,8 +22,8 @@ TEST(Partition, PartsCoverTheLatticeOnce) {
     const double sites = 8 * 8 * 8 * 16;
     EXPECT_EQ(ranks::world().sum(sum), sites * (sites - 1) / 2);
     for (int mu = 0; mu < directions; ++mu) {
-      const int there = here.part_at(mu, 1);
-      int part = here.part(), part_stride = 1;
+      const int there = here.rank_at(mu, 1);
+      int part = here.rank(), part_stride = 1;
       for (int nu = 0; nu < mu; ++nu) part_stride *= grid[nu];
       const int position = part / part_stride % grid[mu];
       EXPECT_EQ(there, part + ((position + 1) % grid[mu] - position) * part_stride);
@@ -35,7 +35,7 @@ TEST(Partition, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Lattice({8, 8, 8, 8}, {1, 1, 1, 3}, {0, 0, 0, 0}), WrongLattice);
   EXPECT_THROW(Lattice({8, 8, 8, 6}, {1, 1, 1, 2}, {0, 0, 0, 0}), WrongLattice);  // odd parts
   const int n = ranks::world().size();
-  EXPECT_THROW((Partition{Communicator::world(), Coordinates{1, 1, 1, n + 1}}).part({8, 8, 8, 16 * (n + 1)}),
+  EXPECT_THROW((Partition{Communicator::world(), Coordinates{1, 1, 1, n + 1}}).local_lattice({8, 8, 8, 16 * (n + 1)}),
                UsageError);
   EXPECT_THROW(choose_grid({4, 4, 4, 4}, 32), WrongLattice);
   EXPECT_EQ(choose_grid({32, 32, 32, 64}, 4), (Coordinates{1, 1, 1, 4}));

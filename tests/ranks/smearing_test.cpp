@@ -26,7 +26,7 @@ TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
     const HostGauge& expected = smeared[n];
     for (const Coordinates& grid : ranks::grids(smearing_extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(smearing_extent, grid);
+      const Lattice here = ranks::local_lattice(smearing_extent, grid);
       const HostGauge part = smear(link_smearing_of(text), ranks::cut(gauge, here), ranks::domain_of(here));
       const HostGauge wanted = ranks::cut(expected, here);
       EXPECT_EQ(part.site, wanted.site);
@@ -51,7 +51,7 @@ TEST(SmearingOfParts, QuarksAreThoseOfTheWhole) {
     const HostSpinor expected = smeared(Lattice(smearing_extent), text);
     for (const Coordinates& grid : ranks::grids(smearing_extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(smearing_extent, grid);
+      const Lattice here = ranks::local_lattice(smearing_extent, grid);
       EXPECT_EQ(smeared(here, text).site, ranks::cut(expected, here).site);
     }
   }
@@ -72,7 +72,7 @@ TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
   const HostGauge whole = flowed(Lattice(extent), expected);
   for (const Coordinates& grid : ranks::grids(extent)) {
     SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::local_lattice(extent, grid);
     std::vector<FlowPoint> found;
     EXPECT_EQ(flowed(here, found).site, ranks::cut(whole, here).site);
     for (std::size_t n = 0; n < expected.size(); ++n) {

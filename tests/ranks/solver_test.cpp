@@ -85,7 +85,7 @@ TEST(Schwarz, HopsThatLeaveThePartFindZero) {
   const HostGauge gauge = hot_gauge(Lattice(solver_extent), 21);
   const auto device = ranks::device();
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(solver_extent, grid);
+    const Lattice here = ranks::local_lattice(solver_extent, grid);
     // The same on the whole lattice by links that are zero between parts.
     HostGauge severed = gauge;
     HostSpinor psi = make_source(source_of("noise:8", severed.lattice), severed.lattice, 1, 2);
@@ -137,7 +137,7 @@ class Solvers : public testing::Test {
 
   void compare(const Case& c, const HostGauge& gauge, const SolverOutcome& whole, Policy policy,
                const Coordinates& grid, std::string_view links) {
-    const Lattice here = ranks::part(solver_extent, grid);
+    const Lattice here = ranks::local_lattice(solver_extent, grid);
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
     domain->halos().use(policy);
     const SolverOutcome part = solve(c, ranks::cut(gauge, here), domain);

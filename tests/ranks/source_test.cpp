@@ -36,7 +36,7 @@ TEST(SourceOfParts, IsCutFromTheWhole) {
   for (const Coordinates& grid : ranks::grids(source_extent))
     for (const char* text : {"point:1,3,2,13", "wall:9", "noise:5", "noise:5,z4", "gaussian:3,0,1,2:2,5"}) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(source_extent, grid);
+      const Lattice here = ranks::local_lattice(source_extent, grid);
       const SourceSettings settings = source_of(text, here);
       EXPECT_EQ(make_source(settings, here, 2, 1).site, ranks::cut(make_source(settings, whole, 2, 1), here).site);
       EXPECT_THROW(source_of("point:0,0,0,16", here), UsageError);
@@ -52,7 +52,7 @@ TEST(CorrelatorsOfParts, AreThoseOfTheWhole) {
     for (const Coordinates& grid : ranks::grids(source_extent)) {
       SCOPED_TRACE(ranks::text(grid));
       const Propagator part = some_propagator(
-          std::make_shared<Domain>(ranks::part(source_extent, grid), ranks::device(), Communicator::world()));
+          std::make_shared<Domain>(ranks::local_lattice(source_extent, grid), ranks::device(), Communicator::world()));
       const auto our_mesons = meson_correlators(part, source_t);
       const auto our_proton = proton_correlator(part, source_t, phase);
       ASSERT_EQ(our_mesons[0].size(), mesons[0].size());

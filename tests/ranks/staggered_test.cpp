@@ -49,7 +49,7 @@ TEST(Staggered, PionsOfPartsAreThoseOfTheWhole) {
   const auto whole =
       pions(std::make_shared<Domain>(Lattice(staggered_extent), ranks::device(), Communicator::self(), 3), gauge);
   for (const Coordinates& grid : ranks::grids(staggered_extent)) {
-    const Lattice here = ranks::part(staggered_extent, grid);
+    const Lattice here = ranks::local_lattice(staggered_extent, grid);
     if (*std::min_element(here.extent().begin(), here.extent().end()) < 4) continue;
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world(), 3);
     const auto parts = pions(domain, ranks::cut(gauge, here));
@@ -62,7 +62,7 @@ TEST(Staggered, PionsOfPartsAreThoseOfTheWhole) {
 TEST(Staggered, PartsShorterThanAHopAreRefused) {
   if (ranks::world().size() == 1) return;
   Coordinates grid{1, 1, 1, ranks::world().size()}, small = {8, 8, 8, 2 * ranks::world().size()};
-  const Lattice here = ranks::part(small, grid);
+  const Lattice here = ranks::local_lattice(small, grid);
   EXPECT_THROW(Domain(here, ranks::device(), Communicator::world(), 3), WrongLattice);
   EXPECT_NO_THROW(Domain(here, ranks::device(), Communicator::world(), 1));
 }

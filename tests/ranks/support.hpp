@@ -60,8 +60,8 @@ inline bool same_everywhere(double value) {
 }
 
 /// This rank's part of a lattice.
-inline Lattice part(const Coordinates& extent, const Coordinates& grid) {
-  return Partition{Communicator::world(), grid}.part(extent);
+inline Lattice local_lattice(const Coordinates& extent, const Coordinates& grid) {
+  return Partition{Communicator::world(), grid}.local_lattice(extent);
 }
 
 /// What the ranks of this job compute on: the CPU, or with QUARKSMITH_TEST_DEVICE=cuda GPU number (rank of the host)
@@ -77,7 +77,7 @@ inline const std::shared_ptr<Device>& device() {
 /// A part among those of all ranks; the whole lattice belongs to each rank alone.
 inline DomainPointer domain_of(const Lattice& lattice) {
   return std::make_shared<Domain>(lattice, device(),
-                                  lattice.parts() > 1 ? Communicator::world() : Communicator::self());
+                                  lattice.ranks() > 1 ? Communicator::world() : Communicator::self());
 }
 
 /// What all ranks need and one can make alone, e.g. fields on the whole lattice: `make(n)` for n < count runs on one

@@ -29,8 +29,8 @@ void check_lattice_record(const InputFile& file, const std::vector<LimeRecord>& 
     return r.type.starts_with("quarksmith-la") || r.type.ends_with("-lattice");
   });
   if (ours == records.end()) return;
-  if (const std::string said = read_record(file, *ours); said != extent_text(head.extent))
-    contradiction(file, "the lattice", extent_text(head.extent), "one record", said, ours->type);
+  if (const std::string stated = read_record(file, *ours); stated != extent_text(head.extent))
+    contradiction(file, "the lattice", extent_text(head.extent), "one record", stated, ours->type);
   if (!head.checksum)
     throw Error(fmt::format("{}: its scidac-checksum is missing: it is damaged; fetch it again", file.name()));
 }

@@ -17,20 +17,20 @@ using SiteLinks = std::array<std::array<Matrix3, 2>, directions>;
 static_assert(sizeof(SiteLinks) == 8 * 9 * 16);
 
 /// Every second site of a row stands in the file. Parts begin at even coordinates.
-FileBox odd_sites(const Lattice& part, std::uint64_t offset) {
-  FileBox box = box_in_file(part, offset, sizeof(SiteLinks), openqcd_axes);
+FileBox odd_sites(const Lattice& local, std::uint64_t offset) {
+  FileBox box = box_in_file(local, offset, sizeof(SiteLinks), openqcd_axes);
   for (auto* numbers : {&box.whole, &box.first, &box.extent}) (*numbers)[3] /= 2;
   return box;
 }
 
 /// Calls visit(odd site, its coordinates) for those of slice t in the order of the file.
 template <class Visit>
-void for_each_odd_site(const Lattice& part, int t, const Visit& visit) {
-  for (int x = 0; x < part.extent(0); ++x)
-    for (int y = 0; y < part.extent(1); ++y)
-      for (int z = (x + y + t + 1) % 2; z < part.extent(2); z += 2) {
+void for_each_odd_site(const Lattice& local, int t, const Visit& visit) {
+  for (int x = 0; x < local.extent(0); ++x)
+    for (int y = 0; y < local.extent(1); ++y)
+      for (int z = (x + y + t + 1) % 2; z < local.extent(2); z += 2) {
         const Coordinates site = {x, y, z, t};
-        visit(part.index(site), site);
+        visit(local.index(site), site);
       }
 }
 

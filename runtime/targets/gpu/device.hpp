@@ -243,7 +243,7 @@ class GpuDevice final : public Device, public Roofs {
   void wait_beside() override { check(gpuStreamSynchronize(beside_), name()); }
 
   std::unique_ptr<Program> program(std::function<void()> enqueue) override {
-    return std::make_unique<GpuProgram>(stream_, std::move(enqueue), told_);
+    return std::make_unique<GpuProgram>(stream_, std::move(enqueue), reported_);
   }
   std::unique_ptr<Snapshots> snapshots(const double* from, int count, int depth) override {
     return std::make_unique<GpuSnapshots>(stream_, from, count, depth);
@@ -288,7 +288,7 @@ class GpuDevice final : public Device, public Roofs {
   std::optional<Pool> memory_;
   gpuStream_t stream_ = nullptr, beside_ = nullptr;
   gpuEvent_t forked_ = nullptr, joined_ = nullptr;
-  bool told_ = false;
+  bool reported_ = false;
   double* partial_ = nullptr;
   unsigned* ticket_ = nullptr;
   double* sums_ = nullptr;  // pinned: kernels write it, the host reads it after synchronising

@@ -18,9 +18,9 @@ namespace quarksmith::QUARKSMITH_TARGET {
 /// recorded: loading is not allowed during a capture.
 class GpuProgram final : public Program {
  public:
-  /// \param told whether the user knows that iterations cannot be recorded.
-  GpuProgram(gpuStream_t stream, std::function<void()> enqueue, bool& told)
-      : stream_(stream), enqueue_(std::move(enqueue)), told_(&told) {}
+  /// \param reported whether the user knows that iterations cannot be recorded.
+  GpuProgram(gpuStream_t stream, std::function<void()> enqueue, bool& reported)
+      : stream_(stream), enqueue_(std::move(enqueue)), reported_(&reported) {}
   ~GpuProgram() override {
     if (program_ == nullptr) return;
     (void)gpuStreamSynchronize(stream_);
@@ -54,14 +54,14 @@ class GpuProgram final : public Program {
     if (status == gpuSuccess) return;
     program_ = nullptr;
     (void)gpuGetLastError();
-    if (std::exchange(*told_, true)) return;
+    if (std::exchange(*reported_, true)) return;
     fmt::print(stderr, "quarksmith: iterations are launched kernel by kernel: they cannot be recorded: {}\n",
                gpuGetErrorString(status));
   }
 
   gpuStream_t stream_;
   std::function<void()> enqueue_;
-  bool* told_;
+  bool* reported_;
   gpuGraphExec_t program_ = nullptr;
   int launches_ = 0;
 };

@@ -24,7 +24,7 @@ extern constinit const MethodKind block_cg = {
     .use = "several sources at light masses",
     .fields = fields_of_block,
     .make = make_cg<CgForm::normal>,
-    .improver = [](const ImproverSetting& s, const MethodParameters&) -> std::unique_ptr<Improver> {
+    .outer_solver = [](const OuterSolverSetting& s, const MethodParameters&) -> std::unique_ptr<OuterSolver> {
       return std::make_unique<BlockConjugateGradients>(s);
     }};
 }  // namespace methods

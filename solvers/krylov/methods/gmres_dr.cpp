@@ -27,7 +27,7 @@ extern constinit const MethodKind gmres_dr = {
         },
     .fields = field_count<8>,
     .make = make_cg<CgForm::normal>,
-    .improver = [](const ImproverSetting& s, const MethodParameters& p) -> std::unique_ptr<Improver> {
+    .outer_solver = [](const OuterSolverSetting& s, const MethodParameters& p) -> std::unique_ptr<OuterSolver> {
       return std::make_unique<DeflatedGmres>(s, p.search, p.keep);
     },
     .one_by_one = true,

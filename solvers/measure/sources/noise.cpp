@@ -5,8 +5,8 @@ namespace quarksmith::sources {
 namespace {
 
 /// The numbers depend on seed and site of the whole lattice alone.
-Complex64 of_noise(const ChoiceValues& v, const Lattice& part, long long site, const Coordinates&) {
-  Random random = random_at(part, site, {v[0].whole, 0});
+Complex64 of_noise(const ChoiceValues& v, const Lattice& local, long long site, const Coordinates&) {
+  Random random = random_at(local, site, {v[0].whole, 0});
   return drawn_root(random, v[1].whole == 0 ? 2 : 4);
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/ranks/bordered.hpp"
+#include "runtime/ranks/padded_lattice.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/kernels/site_draws.hpp"
 #include "runtime/lattice/geometry.hpp"
-#include "runtime/ranks/mail.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/site_numbers.hpp"
 
 namespace quarksmith {
@@ -24,21 +24,21 @@ struct Cost {
   long long blocks, sites;
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
-Cost cost_of(const Lattice& part, const Coordinates& box, int lanes, int reach) {
+Cost cost_of(const Lattice& local, const Coordinates& padded, int lanes, int reach) {
   LaneTables tables;
-  const Geometry g = make_geometry(box.data(), lanes, tables, reach);
+  const Geometry g = make_geometry(padded.data(), lanes, tables, reach);
   Cost cost{1, 1};
   for (int mu = 0; mu < directions; ++mu) {
-    cost.blocks *= std::min(part.extent(mu), g.extent[mu]);
-    cost.sites *= box[mu];
+    cost.blocks *= std::min(local.extent(mu), g.extent[mu]);
+    cost.sites *= padded[mu];
   }
   return cost;
 }
 
 /// Extents of a box: the part, its border, and what directions that are split have more for the sake of lanes.
-Coordinates box_of(const Domain& part, const BorderDepth& depth, int element_bytes) {
-  const Lattice& lattice = part.lattice();
-  const int full = part.device().full_lanes(element_bytes);
+Coordinates padded_extents(const Domain& local, const BorderDepth& depth, int element_bytes) {
+  const Lattice& lattice = local.lattice();
+  const int full = local.device().full_lanes(element_bytes);
   Coordinates least = lattice.extent(), most = least;
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
@@ -46,12 +46,12 @@ Coordinates box_of(const Domain& part, const BorderDepth& depth, int element_byt
     most[mu] = least[mu] + (full > 1 ? 2 * full : 0);
   }
   std::optional<std::pair<Cost, Coordinates>> best;
-  Coordinates box;
-  for (box[3] = least[3]; box[3] <= most[3]; box[3] += 2)
-    for (box[2] = least[2]; box[2] <= most[2]; box[2] += 2)
-      for (box[1] = least[1]; box[1] <= most[1]; box[1] += 2)
-        for (box[0] = least[0]; box[0] <= most[0]; box[0] += 2) {
-          const std::pair choice{cost_of(lattice, box, full, part.reach()), box};
+  Coordinates padded;
+  for (padded[3] = least[3]; padded[3] <= most[3]; padded[3] += 2)
+    for (padded[2] = least[2]; padded[2] <= most[2]; padded[2] += 2)
+      for (padded[1] = least[1]; padded[1] <= most[1]; padded[1] += 2)
+        for (padded[0] = least[0]; padded[0] <= most[0]; padded[0] += 2) {
+          const std::pair choice{cost_of(lattice, padded, full, local.reach()), padded};
           if (!best || choice < *best) best = choice;
         }
   return best->second;
@@ -95,45 +95,45 @@ class Slots {
 
 // --- the box ---------------------------------------------------------------------------------------------------------
 
-BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what,
-                           Subset subset)
-    : part_(&part), depth_(depth), element_bytes_(element_bytes), subset_(subset) {
-  const Lattice& lattice = part.lattice();
+PaddedLattice::PaddedLattice(const Domain& local, const BorderDepth& depth, int element_bytes, std::string_view what,
+                             Subset subset)
+    : local_(&local), depth_(depth), element_bytes_(element_bytes), subset_(subset) {
+  const Lattice& lattice = local.lattice();
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) depth_.sites[mu] = 0;
     if (depth_.sites[mu] > lattice.extent(mu))
       throw WrongLattice(
           fmt::format("{} reads {} sites beyond its own along {}, but a part of {} on {} ranks has {}; use another "
                       "--grid or fewer ranks",
-                      what, depth_.sites[mu], "xyzt"[mu], lattice.global_text(), lattice.parts(), lattice.text()));
+                      what, depth_.sites[mu], "xyzt"[mu], lattice.global_text(), lattice.ranks(), lattice.text()));
     offset_[mu] = even(depth_.sites[mu]);
   }
-  const Coordinates extents = box_of(part, depth_, element_bytes);
-  box_ = part.box_like(extents, offset_, element_bytes);
-  if (box_ == nullptr)
-    box_ = std::make_shared<Domain>(Lattice(extents), part.device_pointer(), Communicator::self(), part.reach());
+  const Coordinates extents = padded_extents(local, depth_, element_bytes);
+  padded_ = local.padded_like(extents, offset_, element_bytes);
+  if (padded_ == nullptr)
+    padded_ = std::make_shared<Domain>(Lattice(extents), local.device_pointer(), Communicator::self(), local.reach());
   list_sites();
   list_zones();
 }
 
-bool BorderedPart::reaches(const BorderDepth& there, const BorderDepth& depth) const {
+bool PaddedLattice::reaches(const BorderDepth& there, const BorderDepth& depth) const {
   for (int mu = 0; mu < directions; ++mu)
-    if (part_->lattice().split(mu) && depth.sites[mu] > there.sites[mu]) return false;
+    if (local_->lattice().split(mu) && depth.sites[mu] > there.sites[mu]) return false;
   return there.corners || !depth.corners;
 }
 
-bool BorderedPart::covers(const BorderDepth& depth) const { return reaches(depth_, depth); }
+bool PaddedLattice::covers(const BorderDepth& depth) const { return reaches(depth_, depth); }
 
-bool BorderedPart::is_for(const BorderDepth& depth) const {
+bool PaddedLattice::is_for(const BorderDepth& depth) const {
   for (int mu = 0; mu < directions; ++mu)
-    if (part_->lattice().split(mu) && depth.sites[mu] != depth_.sites[mu]) return false;
+    if (local_->lattice().split(mu) && depth.sites[mu] != depth_.sites[mu]) return false;
   return depth_.corners == depth.corners;
 }
 
-void BorderedPart::list_sites() {
-  const Lattice& lattice = part_->lattice();
-  const Slots here(*part_, element_bytes_, subset_), there(*box_, element_bytes_, subset_);
-  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
+void PaddedLattice::list_sites() {
+  const Lattice& lattice = local_->lattice();
+  const Slots here(*local_, element_bytes_, subset_), there(*padded_, element_bytes_, subset_);
+  const LaneLayout& layout = padded_->layout(padded_->lanes(element_bytes_));
   std::vector<char> filled(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
   const int share = subset_ == Subset::full ? 1 : 2;  // of two neighbours in x one has a parity
   const auto held = static_cast<std::size_t>(lattice.sites() / share);
@@ -149,18 +149,18 @@ void BorderedPart::list_sites() {
     std::atomic_ref(filled[2 * layout.position(inside).block + int(Lattice::parity(x))])
         .store(1, std::memory_order_relaxed);  // a block has several sites
   }
-  put_ = to_device(*part_, put);
-  cut_ = to_device(*part_, cut);
+  put_ = to_device(*local_, put);
+  cut_ = to_device(*local_, cut);
   if (here.copies() == 1 && there.copies() == 1) find_inside(put);
-  if (part_->device().asynchronous()) return;
+  if (local_->device().asynchronous()) return;
   for (std::size_t number = 0; number < filled.size(); ++number)
     if (filled[number] != 0) blocks_.push_back(static_cast<int>(number));
 }
 
 /// Rows of sites must remain rows, and none be filled up. \param pairs of all sites: slots in the box and in the part
-void BorderedPart::find_inside(const std::vector<SitePair>& pairs) {
-  const int lanes = part_->lanes(element_bytes_), row = part_->device().short_vectors() ? site_block : lanes;
-  const int half = part_->layout(lanes).geometry().half_sites * lanes;
+void PaddedLattice::find_inside(const std::vector<SitePair>& pairs) {
+  const int lanes = local_->lanes(element_bytes_), row = local_->device().short_vectors() ? site_block : lanes;
+  const int half = local_->layout(lanes).geometry().half_sites * lanes;
   if (subset_ != Subset::full || half % row != 0) return;
   std::array<std::optional<int>, 2> before;
   for (const SitePair& pair : pairs) {
@@ -171,9 +171,9 @@ void BorderedPart::find_inside(const std::vector<SitePair>& pairs) {
   inside_ = Inside{*before[0], *before[1] - *before[0]};
 }
 
-void BorderedPart::restrict(Arguments& a) const {
+void PaddedLattice::restrict(Arguments& a) const {
   if (keeps_sites_at_home()) {
-    a.part = part_->layout(part_->lanes(element_bytes_)).geometry();
+    a.part = local_->layout(local_->lanes(element_bytes_)).geometry();
     std::copy(offset_.begin(), offset_.end(), a.part_begin);
     return;
   }
@@ -181,9 +181,9 @@ void BorderedPart::restrict(Arguments& a) const {
   a.list_count = static_cast<int>(blocks_.size());
 }
 
-void BorderedPart::list_zones() {
-  const Slots slots(*box_, element_bytes_, subset_);
-  const Lattice& lattice = part_->lattice();
+void PaddedLattice::list_zones() {
+  const Slots slots(*padded_, element_bytes_, subset_);
+  const Lattice& lattice = local_->lattice();
   for (int mu = 0; mu < directions; ++mu) {
     const int depth = depth_.sites[mu], extent = lattice.extent(mu);
     if (depth == 0) continue;
@@ -209,22 +209,22 @@ void BorderedPart::list_zones() {
               unpack.resize(unpack.size() + slots.copies());
               slots.take(&unpack[unpack.size() - slots.copies()], x, number);
             }
-      zones_.push_back({mu, side, to_device(*part_, pack), to_device(*part_, unpack), static_cast<int>(pack.size())});
+      zones_.push_back({mu, side, to_device(*local_, pack), to_device(*local_, unpack), static_cast<int>(pack.size())});
     }
   }
 }
 
-Operand BorderedPart::site_numbers() const {
-  const Lattice& part = part_->lattice();
-  const int lanes = box_->lanes(element_bytes_);
+Operand PaddedLattice::site_numbers() const {
+  const Lattice& local = local_->lattice();
+  const int lanes = padded_->lanes(element_bytes_);
   if (site_numbers_.bytes() == 0)
-    site_numbers_ = numbers_by_slot(*box_, lanes, [&](const Coordinates& x) {
+    site_numbers_ = numbers_by_slot(*padded_, lanes, [&](const Coordinates& x) {
       Coordinates inside;
       for (int mu = 0; mu < directions; ++mu) {
         inside[mu] = x[mu] - offset_[mu];
-        if (inside[mu] < 0 || inside[mu] >= part.extent(mu)) return static_cast<long long>(SiteDraws::nowhere);
+        if (inside[mu] < 0 || inside[mu] >= local.extent(mu)) return static_cast<long long>(SiteDraws::nowhere);
       }
-      return part.global_index(part.index(inside));
+      return local.global_index(local.index(inside));
     });
   Operand numbers;
   numbers.data = const_cast<void*>(site_numbers_.data());
@@ -235,18 +235,18 @@ Operand BorderedPart::site_numbers() const {
 
 // --- copies ----------------------------------------------------------------------------------------------------------
 
-void BorderedPart::move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const {
-  part_->device().move_sites(
+void PaddedLattice::move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const {
+  local_->device().move_sites(
       {to, from, static_cast<const SitePair*>(pairs.data()), static_cast<int>(pairs.bytes() / sizeof(SitePair))});
 }
 
-void BorderedPart::put(const StoredSites& part, const StoredSites& box) const {
+void PaddedLattice::put(const StoredSites& local, const StoredSites& padded) const {
   ++traffic_.copies;
-  move(box, part, put_);
+  move(padded, local, put_);
 }
-void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const {
+void PaddedLattice::cut(const StoredSites& padded, const StoredSites& local) const {
   ++traffic_.copies;
-  move(part, box, cut_);
+  move(local, padded, cut_);
 }
 
 // --- borders ---------------------------------------------------------------------------------------------------------
@@ -268,25 +268,25 @@ std::size_t bytes_of_zone(const StoredSites& zone) {
   return aligned_zone(bytes);
 }
 
-void BorderedPart::exchange(const StoredSites& box) const {
+void PaddedLattice::exchange(const StoredSites& padded) const {
   if (zones_.empty()) return;
   ++traffic_.exchanges;
   const std::span<const Zone> all(zones_);
-  if (!depth_.corners) return exchange(all, box);
+  if (!depth_.corners) return exchange(all, padded);
   // Corners: each direction carries what the one before it has brought.
-  for (std::size_t n = 0; n < all.size(); n += 2) exchange(all.subspan(n, 2), box);
+  for (std::size_t n = 0; n < all.size(); n += 2) exchange(all.subspan(n, 2), padded);
 }
 
-void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box) const {
-  const auto in_zone = [&](std::size_t n, char* memory) { return sites_in_zone(box, memory, zones[n].count); };
-  std::vector<Parcel> parcels;
+void PaddedLattice::exchange(std::span<const Zone> zones, const StoredSites& padded) const {
+  const auto in_zone = [&](std::size_t n, char* memory) { return sites_in_zone(padded, memory, zones[n].count); };
+  std::vector<HaloFace> faces;
   for (std::size_t n = 0; n < zones.size(); ++n) {
-    parcels.push_back({zones[n].mu, zones[n].side, bytes_of_zone(in_zone(n, nullptr))});
-    traffic_.bytes += static_cast<long long>(parcels.back().bytes);
+    faces.push_back({zones[n].mu, zones[n].side, bytes_of_zone(in_zone(n, nullptr))});
+    traffic_.bytes += static_cast<long long>(faces.back().bytes);
   }
-  part_->mail().exchange(
-      parcels, [&](std::size_t n, char* to) { move(in_zone(n, to), box, zones[n].pack); },
-      [&](std::size_t n, char* from) { move(box, in_zone(n, from), zones[n].unpack); });
+  local_->halo_exchange().exchange(
+      faces, [&](std::size_t n, char* to) { move(in_zone(n, to), padded, zones[n].pack); },
+      [&](std::size_t n, char* from) { move(padded, in_zone(n, from), zones[n].unpack); });
 }
 
 }  // namespace quarksmith

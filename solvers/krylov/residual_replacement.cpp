@@ -30,7 +30,7 @@ double default_delta(const PrecisionInfo& p, double error, Updates updates, doub
 
 }  // namespace
 
-void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
+void KrylovBatch::replace_residuals(Task& task, const std::vector<int>& positions) {
   Run run;
   const auto correct = [&](int n) {
     return std::isfinite(task.columns[n].measured) && scalars_.get(n, "status") != double(Status::not_finite);
@@ -42,13 +42,13 @@ void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
       ++run.count;
       continue;
     }
-    if (run.count > 0) settle(task, run);
+    if (run.count > 0) replace_residuals(task, run);
     run = {n, 1, correct(n)};
   }
-  if (run.count > 0) settle(task, run);
+  if (run.count > 0) replace_residuals(task, run);
 }
 
-void KrylovBatch::settle(Task& task, const Run& run) {
+void KrylovBatch::replace_residuals(Task& task, const Run& run) {
   const int index = task.columns[run.first].index;
   const ProfilerRange range(task.x->device(), "quarksmith true residual");
   SpinorField x = task.x->columns(index, run.count), r = r_.columns(0, run.count), s = d_.columns(0, run.count);
@@ -129,7 +129,7 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   c.measured = (task.options->criterion == Criterion::normal ? s : r) / c.b_measure;
   const double norm = recurrence_->normal() ? s : r;
   c.rr = norm * norm;
-  c.settled_at = c.seen;
+  c.replaced_at = c.seen;
   c.waited = 0;
   c.result.measured = c.measured;
   c.result.converged = c.measured <= c.tolerance;

@@ -27,18 +27,18 @@ std::size_t bytes_of_zone(const StoredSites& zone);
 ///
 /// On CPUs with lanes some directions are longer: kernels of other lanes round differently, so fields keep the lanes of
 /// the local lattice, and extents are chosen so that the fewest blocks hold local sites.
-class BorderedPart {
+class PaddedLattice {
  public:
   /// \param element_bytes of the type in which kernels compute.
   /// \param subset sites that the fields hold.
   /// \throws WrongLattice the local lattice is shorter than the depth, or the padded one has more than 2^31 - 1 sites;
   /// the message names `what`.
-  BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what,
-               Subset subset = Subset::full);
+  PaddedLattice(const Domain& local, const BorderDepth& depth, int element_bytes, std::string_view what,
+                Subset subset = Subset::full);
 
-  const Domain& part() const { return *part_; }
+  const Domain& local() const { return *local_; }
   /// The padded lattice as a domain on the same device, without other ranks.
-  const DomainPointer& domain() const { return box_; }
+  const DomainPointer& domain() const { return padded_; }
   const BorderDepth& depth() const { return depth_; }
   int element_bytes() const { return element_bytes_; }
   /// Whether a border as deep as `there` includes one of `depth`, in the directions that are split.
@@ -58,7 +58,7 @@ class BorderedPart {
 
   /// Whether kernels take fields that they access at the site itself only from the local lattice, without a copy. True
   /// on GPUs; on CPUs the lanes of the two lattices differ.
-  bool keeps_sites_at_home() const { return part_->device().asynchronous(); }
+  bool keeps_sites_at_home() const { return local_->device().asynchronous(); }
   /// Restricts a kernel on the padded lattice to local sites (on CPUs: to blocks that hold some).
   void restrict(Arguments& arguments) const;
 
@@ -67,10 +67,10 @@ class BorderedPart {
   Operand site_numbers() const;
 
   /// Copies the local sites into a field of the padded lattice (put), and back (cut).
-  void put(const StoredSites& part, const StoredSites& box) const;
-  void cut(const StoredSites& box, const StoredSites& part) const;
+  void put(const StoredSites& local, const StoredSites& padded) const;
+  void cut(const StoredSites& padded, const StoredSites& local) const;
   /// Fills the border of a field of the padded lattice from the other ranks. Collective.
-  void exchange(const StoredSites& box) const;
+  void exchange(const StoredSites& padded) const;
 
   /// An object of type T that its user keeps here from call to call; made on first use.
   template <class T>
@@ -93,13 +93,13 @@ class BorderedPart {
   void list_sites();
   void list_zones();
   void move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const;
-  void exchange(std::span<const Zone> zones, const StoredSites& box) const;
+  void exchange(std::span<const Zone> zones, const StoredSites& padded) const;
 
-  const Domain* part_;
+  const Domain* local_;
   BorderDepth depth_;
   int element_bytes_;
   Subset subset_;
-  DomainPointer box_;
+  DomainPointer padded_;
   Coordinates offset_{};
   std::optional<Inside> inside_;
   Memory put_, cut_;         ///< pairs of all local sites

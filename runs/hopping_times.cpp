@@ -1,4 +1,4 @@
-#include "runs/measured.hpp"
+#include "runs/hopping_times.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,8 @@ double half_of(const Coordinates& extent) {
 
 }  // namespace
 
-void Measured::add(const std::string& precision, int rhs, double half_sites, double seconds, const std::string& file) {
+void HoppingTimes::add(const std::string& precision, int rhs, double half_sites, double seconds,
+                       const std::string& file) {
   if (!(seconds > launch_) || !(half_sites > 0))
     throw UsageError(
         fmt::format("{}: {:.3g} us for {} sites, but a launch alone takes {:.3g} us; give a smaller "
@@ -35,7 +36,7 @@ void Measured::add(const std::string& precision, int rhs, double half_sites, dou
   site_[{precision, rhs}][half_sites] = (seconds - launch_) / half_sites;
 }
 
-void Measured::read(const std::filesystem::path& file) {
+void HoppingTimes::read(const std::filesystem::path& file) {
   std::ifstream in(file);
   if (!in) throw UsageError(fmt::format("--measured {}: the file cannot be read", file.string()));
   const std::string name = file.string();
@@ -70,7 +71,7 @@ void Measured::read(const std::filesystem::path& file) {
   }
 }
 
-std::vector<std::string> Measured::precisions() const {
+std::vector<std::string> HoppingTimes::precisions() const {
   std::vector<std::string> found;
   for (const PrecisionInfo& p : quarksmith::precisions())
     for (const auto& [key, times] : site_)
@@ -78,7 +79,7 @@ std::vector<std::string> Measured::precisions() const {
   return found;
 }
 
-double Measured::seconds(const std::string& precision, int rhs, double half_sites) const {
+double HoppingTimes::seconds(const std::string& precision, int rhs, double half_sites) const {
   const auto found = site_.find({precision, rhs});
   if (found == site_.end()) {
     std::string known;

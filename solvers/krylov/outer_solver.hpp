@@ -8,9 +8,9 @@ namespace quarksmith {
 
 /// A method whose iterations take matrices that the host computes with, in place of a recurrence that the device runs
 /// by itself (solvers/krylov/recurrence.hpp): EigCG, GMRES-DR, block CG.
-class Improver {
+class OuterSolver {
  public:
-  virtual ~Improver() = default;
+  virtual ~OuterSolver() = default;
   /// Improves x as far as possible; columns that then miss their tolerance are left to a KrylovBatch.
   /// \return iterations, applications, residual and events of each right-hand side.
   virtual std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
@@ -25,7 +25,7 @@ class Improver {
 };
 
 /// Arguments of an outer solver.
-struct ImproverSetting {
+struct OuterSolverSetting {
   const LinearOperator &outer, &inner;  ///< A twice, or in two precisions; they outlive it
   bool hermitian;                       ///< A is, and positive
   int rhs;                              ///< right-hand sides that are expected

@@ -1,4 +1,4 @@
-#include "solvers/solve/usable_norm.hpp"
+#include "solvers/solve/checked_norms.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ double scaled_norm(const Blas& blas, double factor, const SpinorField& b) {
 
 }  // namespace
 
-std::vector<double> usable_norms(const SpinorField& b) {
+std::vector<double> checked_norms(const SpinorField& b) {
   const Blas blas(b);
   std::vector<double> norms = blas.norms2(b);
   for (int n = 0; n < b.rhs(); ++n) {

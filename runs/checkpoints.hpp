@@ -37,7 +37,7 @@ Json json_in(const std::filesystem::path& path, Communicator& ranks);
 
 /// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
 /// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
-std::optional<Json> earlier_json(const std::filesystem::path& path, const Json& same, const char* first,
-                                 const char* list, std::uint64_t done, Communicator& ranks);
+std::optional<Json> previous_json(const std::filesystem::path& path, const Json& same, const char* first,
+                                  const char* list, std::uint64_t done, Communicator& ranks);
 
 }  // namespace quarksmith::runs

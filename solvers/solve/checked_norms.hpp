@@ -11,6 +11,6 @@ namespace quarksmith {
 /// Norm |b| of each right-hand side. A zero one is refused as well: it comes from an empty source, or one whose
 /// smearing has vanished.
 /// \throws BadData a norm is zero, not finite, or so large or small that a double cannot hold its square.
-std::vector<double> usable_norms(const SpinorField& b);
+std::vector<double> checked_norms(const SpinorField& b);
 
 }  // namespace quarksmith

@@ -1,4 +1,4 @@
-#include "runs/earlier.hpp"
+#include "runs/checkpoints.hpp"
 
 #include <fmt/format.h>
 
@@ -82,8 +82,8 @@ Json json_in(const fs::path& path, Communicator& ranks) {
   return Json::parse(ranks.broadcast(text), nullptr, false);
 }
 
-std::optional<Json> earlier_json(const fs::path& path, const Json& same, const char* first, const char* list,
-                                 std::uint64_t done, Communicator& ranks) {
+std::optional<Json> previous_json(const fs::path& path, const Json& same, const char* first, const char* list,
+                                  std::uint64_t done, Communicator& ranks) {
   if (path.empty()) return {};
   auto found = json_in(path, ranks);
   if (!found.is_object() || !found.contains(first) || !found[first].is_number_unsigned() || !found.contains(list) ||

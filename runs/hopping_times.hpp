@@ -18,10 +18,10 @@ namespace quarksmith::runs {
 /// takes however few its sites are. The time of a site tau is that of memory's bandwidth, and changes slowly with log V
 /// as caches cease to hold the fields and the last blocks of a launch matter less. It is interpolated linearly in log
 /// V, and constant beyond the volumes measured.
-class Measured {
+class HoppingTimes {
  public:
   /// \param links storage of links whose times are wanted, e.g. `12`. \param launch seconds of a launch, t0
-  Measured(std::string links, double launch) : links_(std::move(links)), launch_(launch) {}
+  HoppingTimes(std::string links, double launch) : links_(std::move(links)), launch_(launch) {}
 
   /// Adds the times of a file; a volume that is there already is replaced.
   /// \throws UsageError no such file, or none of these two kinds.

@@ -18,11 +18,11 @@ inline std::size_t aligned_zone(std::size_t bytes) {
 }
 
 /// The memory of a rank on this host, by its number among all ranks.
-char* part_of(const SharedMemory& shared, const Communicator& communicator, int rank);
+char* memory_of(const SharedMemory& shared, const Communicator& communicator, int rank);
 
 /// Data of one face along mu: received from the neighbour on `side`, while this rank sends the same face of its own to
 /// the opposite neighbour.
-struct Parcel {
+struct HaloFace {
   int mu;
   int side;  ///< 0: behind the part, 1: ahead of it
   std::size_t bytes;
@@ -30,15 +30,15 @@ struct Parcel {
 
 /// Exchanges faces with the neighbours. With the policies `peer` and `fused` ranks store into each other's memory, two
 /// buffers used in turn; else MPI messages carry them, through host memory where MPI cannot reach the device's.
-class Mail {
+class HaloExchange {
  public:
   /// Packs face number `n` into memory, or unpacks it from there; enqueued on the device.
   using Copy = std::function<void(std::size_t n, char* memory)>;
 
-  explicit Mail(const Domain& domain) : domain_(&domain) {}
+  explicit HaloExchange(const Domain& domain) : domain_(&domain) {}
 
   /// Collective; all ranks pass the same faces. \throws OutOfMemory
-  void exchange(std::span<const Parcel> parcels, const Copy& pack, const Copy& unpack);
+  void exchange(std::span<const HaloFace> faces, const Copy& pack, const Copy& unpack);
 
  private:
   struct Buffers {

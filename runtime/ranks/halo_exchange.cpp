@@ -1,4 +1,4 @@
-#include "runtime/ranks/mail.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,17 @@
 
 namespace quarksmith {
 
-char* part_of(const SharedMemory& shared, const Communicator& communicator, int rank) {
+char* memory_of(const SharedMemory& shared, const Communicator& communicator, int rank) {
   const std::vector<int>& ranks = communicator.host_ranks();
   return static_cast<char*>(shared.part(static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin())));
 }
 
-char* Mail::arriving(int rank) const {
+char* HaloExchange::arriving(int rank) const {
   if (!buffers_.peers) return static_cast<char*>(buffers_.own.data());
-  return part_of(*buffers_.shared, domain_->communicator(), rank) + (exchanges_ % 2) * buffers_.bytes;
+  return memory_of(*buffers_.shared, domain_->communicator(), rank) + (exchanges_ % 2) * buffers_.bytes;
 }
 
-void Mail::make(std::size_t bytes, bool peers) {
+void HaloExchange::make(std::size_t bytes, bool peers) {
   if (buffers_.bytes >= bytes && buffers_.peers == peers) return;
   Device& device = domain_->device();
   Communicator& communicator = domain_->communicator();
@@ -39,13 +39,13 @@ void Mail::make(std::size_t bytes, bool peers) {
   }
 }
 
-void Mail::exchange(std::span<const Parcel> parcels, const Copy& pack, const Copy& unpack) {
+void HaloExchange::exchange(std::span<const HaloFace> faces, const Copy& pack, const Copy& unpack) {
   const Lattice& lattice = domain_->lattice();
   Device& device = domain_->device();
   Communicator& communicator = domain_->communicator();
   const Policy policy = domain_->halos().policy();
   std::size_t all = 0;
-  for (const Parcel& p : parcels) all += aligned_zone(p.bytes);
+  for (const HaloFace& p : faces) all += aligned_zone(p.bytes);
   make(all, policy == Policy::peer || policy == Policy::fused);
   const Buffers& b = buffers_;
   const bool staged = !b.peers && (device.staged(communicator) || (device.asynchronous() && policy == Policy::staged));
@@ -53,9 +53,9 @@ void Mail::exchange(std::span<const Parcel> parcels, const Copy& pack, const Cop
   char* const host = static_cast<char*>(b.host.get());
   std::vector<Message> sends, receives;
   std::size_t offset = 0;
-  for (std::size_t n = 0; n < parcels.size(); ++n) {
-    const auto [mu, side, bytes] = parcels[n];
-    const int source = lattice.part_at(mu, side == 0 ? -1 : 1), target = lattice.part_at(mu, side == 0 ? 1 : -1);
+  for (std::size_t n = 0; n < faces.size(); ++n) {
+    const auto [mu, side, bytes] = faces[n];
+    const int source = lattice.rank_at(mu, side == 0 ? -1 : 1), target = lattice.rank_at(mu, side == 0 ? 1 : -1);
     char* const leaving = b.peers ? arriving(target) : arrives + b.bytes;
     pack(n, leaving + offset);
     const int tag = 2 * mu + side;
@@ -75,9 +75,9 @@ void Mail::exchange(std::span<const Parcel> parcels, const Copy& pack, const Cop
   }
   if (staged) device.upload(arrives, host, offset);
   offset = 0;
-  for (std::size_t n = 0; n < parcels.size(); ++n) {
+  for (std::size_t n = 0; n < faces.size(); ++n) {
     unpack(n, arrives + offset);
-    offset += aligned_zone(parcels[n].bytes);
+    offset += aligned_zone(faces[n].bytes);
   }
   ++exchanges_;
 }
