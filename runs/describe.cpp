@@ -87,18 +87,18 @@ namespace {
 void fill(Members& members, const Table& values, const Wording& wording) {
   for (Description* part : members.parts()) part->wording = wording;
   std::map<std::string, int> lines;
+  std::vector<Member*> given;
   for (const auto& [name, value] : values.entries) {
-    Member* member = members.find(name);
+    Member* member = given.emplace_back(members.find(name));
     if (member == nullptr) refuse_unknown(members, name, value, wording);
     if (!lines.emplace(name, value.line).second && !member->is_repeated())
       throw Refusal(
           Refusal::Kind::twice, name, value.line,
           wording.message(value.line, fmt::format("{} is given twice; give it once", wording.name(name)), false));
   }
-  for (const auto& [name, value] : values.entries) {
-    Member* member = members.find(name);
-    member->set(value, wording);
-    member->owner().mark_given(name);
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    given[n]->set(values.entries[n].second, wording);
+    given[n]->owner().mark_given(given[n]->name());
   }
   for (Member& member : members.all())
     if (const auto at = lines.find(member.name()); at != lines.end())

@@ -82,16 +82,17 @@ IntegratorLevel read_level(TableReader table, Names& names, int number, double l
   level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
   const bool scheduled = level.scheme == Scheme::schedule;
   if (scheduled) level.kicks = read_kicks(table, names, number);
-  const bool by_steps = !table.has("longest_step");
+  if (table.has("steps") && table.has("longest_step"))
+    table.refuse(Kind::contradicts, "steps", "steps and longest_step both choose steps; give one of them");
   std::string order = "PQP";
   std::vector<std::string> monomials, orders = {"PQP"};
   if (level.scheme != Scheme::force_gradient) orders.emplace_back("QPQ");
   table.read_rest([&](Members::Adder& add) {
-    if (by_steps)
-      add("steps", level.steps, "on the interval of a level").required().range(1, most_steps);
-    else
+    if (table.has("longest_step"))
       add("longest_step", level.longest, "as few steps as are not longer")
           .range(length / most_steps, std::numeric_limits<double>::infinity());
+    else
+      add("steps", level.steps, "on the interval of a level").required().range(1, most_steps);
     if (!scheduled) add("order", order, "kicks first, or drifts").among(orders);
     if (!scheduled) names.list(add, monomials);
     if (level.scheme == Scheme::omelyan) add("lambda", level.lambda, "of the first kick").within(0, 0.5);

@@ -328,12 +328,13 @@ RationalFunctions read_functions(TableReader& table, bool staggered, const Quark
     table.locate([&] { r = fitted(table, staggered, q, remarks); });
     return r;
   }
-  for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
-    auto one = table.table(key, fmt::format("{}.{}", table.called(), key));
-    if (!one) table.refuse(Kind::missing, key, fmt::format("{} is missing; give constant, residues and poles", key));
-    *to = read_rational(*one);
-  }
+  const auto all = {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}};
+  for (const auto& [key, to] : all)
+    if (auto one = table.table(key, fmt::format("{}.{}", table.called(), key))) *to = read_rational(*one);
   table.done();
+  for (const auto& [key, to] : all)
+    if (!table.has(key))
+      table.refuse(Kind::missing, key, fmt::format("{} is missing; give constant, residues and poles", key));
   return r;
 }
 
@@ -347,23 +348,20 @@ std::unique_ptr<Monomial> read_monomial(TableReader table, RunPlace& place) {
   table.call(fmt::format("monomial '{}'", name));
   const std::string kind = table.word("kind", {"gauge", "two-flavour", "two-flavour-ratio", "rational", "log-det"});
   if (kind == "gauge") return std::make_unique<GaugeMonomial>(name, read_gauge_action(table));
-  const auto within = [&](const char* key, const char* needs) {
-    auto found = table.table(key, fmt::format("{}: {}", table.called(), key));
-    if (!found) table.refuse(Kind::missing, key, needs);
-    return *found;
-  };
+  const char* of_kind = kind == "rational" ? "rational" : kind == "two-flavour-ratio" ? "denominator" : nullptr;
   std::optional<TableReader> inner;
-  if (kind == "two-flavour-ratio")
-    inner = within("denominator", "denominator is missing; give {kappa = ...}: the keys in which its operator differs");
-  if (kind == "rational")
-    inner = within("rational",
-                   "its rational functions are missing; give rational = {range = [lower, upper]}, or tables heatbath, "
-                   "action and force with residues and poles");
+  if (of_kind != nullptr) inner = table.table(of_kind, fmt::format("{}: {}", table.called(), of_kind));
   QuarkTable q(kind, place.colours);
   std::unique_ptr<Monomial> made;
   table.locate([&] {
     const FermionTerm term = read_quark(table, q, place);
     const Action& action = term.fermion.action;
+    if (of_kind != nullptr && !inner)
+      table.refuse(Kind::missing, of_kind,
+                   kind == "rational" ? "its rational functions are missing; give rational = {range = [lower, upper]}, "
+                                        "or tables heatbath, action and force with residues and poles"
+                                      : "denominator is missing; give {kappa = ...}: the keys in which its operator "
+                                        "differs");
     if (kind == "two-flavour") {
       made = std::make_unique<TwoFlavourMonomial>(name, term);
     } else if (kind == "two-flavour-ratio") {

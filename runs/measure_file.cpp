@@ -76,6 +76,11 @@ std::vector<Configuration> chosen(const ConfigurationsTable& table, const std::f
     table.refuse(
         Kind::contradicts, "numbers",
         fmt::format("has {} entries for {} configurations; give one for each", table.numbers.size(), files.size()));
+  const auto is_made = [&](const std::string& name) {
+    return is_generated(name) || links_in_memory(name, session) != nullptr;
+  };
+  if (table.given("lattice") && std::all_of(files.begin(), files.end(), is_made))
+    table.refuse(Kind::applies, "lattice", "belongs to files, of which there are none here; leave it out");
   std::map<long long, std::string> by_number;
   for (std::size_t n = 0; n < files.size(); ++n) {
     const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);

@@ -305,6 +305,12 @@ std::vector<long long> Member::integers(const Integers& to, const Value& value, 
 
 namespace {
 
+bool is_empty_text(const Value& value) {
+  const auto* word = std::get_if<Word>(&value.value);
+  const auto* text = std::get_if<std::string>(&value.value);
+  return word != nullptr ? word->text.empty() : text != nullptr && text->empty();
+}
+
 /// Those of a list, NAME=VALUE of a table, or the one that it is.
 std::vector<Value> values_in(const Value& value) {
   if (const auto* list = std::get_if<std::vector<Value>>(&value.value)) return *list;
@@ -318,6 +324,10 @@ std::vector<Value> values_in(const Value& value) {
 }  // namespace
 
 void Member::set(const Value& value, const Wording& wording) {
+  for (const Value& one : values_in(value))
+    if (!is_flag() && is_empty_text(one))
+      refuse(Refusal::Kind::no_value, one, wording,
+             fmt::format("{} is empty; give it a value, or leave it out", wording.name(name_)));
   std::visit(
       [&]<class T>(const T& to) {
         if constexpr (std::is_same_v<T, bool*>) {

@@ -42,12 +42,14 @@ void SolveDescription::list_method(Members::Adder add) {
   add("solver", solver,
       fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})", one_of(method_names()),
                   fmt::join(by_cg, ", ")))
-      .offers(method_names());
+      .offers(method_names())
+      .parsed(method_of);
   add("precision", precision,
       "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...; auto: "
       "double-half or double-single, by what is built and what half has met")
       .offers(std::array{"auto", "double-single", "double-half"})
-      .offers(quarksmith::precisions() | std::views::transform(&PrecisionInfo::name));
+      .offers(quarksmith::precisions() | std::views::transform(&PrecisionInfo::name))
+      .parsed([](const std::string& name) { precisions_of(name, 3); });
 }
 
 void SolveDescription::list(Members& members) {

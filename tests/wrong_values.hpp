@@ -63,8 +63,9 @@ inline std::vector<WrongValue> wrong_values(const runs::Member& m, runs::Door do
       add(true, Kind::type);
   }
   if (m.is_flag()) return all;
+  add(std::string(), Kind::no_value);
   if (takes_number(m)) {
-    add(std::string("x1"), Kind::type), add(std::string(), Kind::type);
+    add(std::string("x1"), Kind::type);
     if (takes_whole(m))
       add(2.5, Kind::type);
     else
@@ -81,7 +82,7 @@ inline std::vector<WrongValue> wrong_values(const runs::Member& m, runs::Door do
   if (takes_whole(m))
     add(7LL, Kind::word);
   else
-    add(std::string("xyzzy"), Kind::word), add(std::string(), Kind::word);
+    add(std::string("xyzzy"), Kind::word);
   return all;
 }
 

@@ -24,10 +24,10 @@ def wrong_values(member) -> Iterator[tuple[object, str]]:
     if member.flag:
         yield from ((1, "type"), ("true", "type"))
         return
-    yield True, "type"
+    yield from ((True, "type"), ("", "no_value"))
     if member.type in NUMBERS:
         whole = member.type != "FLOAT"
-        yield from (("x1", "type"), ("", "type"))
+        yield "x1", "type"
         yield from ((2.5, "type"),) if whole else ((nan, "type"), (inf, "type"))
         low, high, allowed = bounds(member)
         for bound, sign in ((low, -1), (high, 1)):
