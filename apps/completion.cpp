@@ -57,7 +57,9 @@ std::vector<Candidate> candidates(std::vector<std::string> words) {
 struct CompleteDescription : Description {
   std::vector<std::string> words;
   void list(Members& members) override {
-    members.of (*this)("words", words, "those after `quarksmith`, the last of which is to be completed").positional();
+    members.of (*this)("words", words, "those after `quarksmith`, the last of which is to be completed")
+        .positional()
+        .hidden();
   }
 };
 

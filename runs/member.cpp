@@ -325,7 +325,7 @@ std::vector<Value> values_in(const Value& value) {
 
 void Member::set(const Value& value, const Wording& wording) {
   for (const Value& one : values_in(value))
-    if (!is_flag() && is_empty_text(one))
+    if (!is_flag() && !is_hidden() && is_empty_text(one))
       refuse(Refusal::Kind::no_value, one, wording,
              fmt::format("{} is empty; give it a value, or leave it out", wording.name(name_)));
   std::visit(
