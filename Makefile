@@ -90,6 +90,7 @@ wheel: setup  ## a wheel for machines without compilers, in build-wheel/wheel, t
 docs: setup  ## these pages and the API as a site, in build/site
 	@tools/setup.sh docs
 	@mkdir -p build && doxygen tools/site/Doxyfile
+	@tools/site/notebooks.sh $(BUILD)
 	@PYTHONPATH=$(abspath $(BUILD))/python $(PYTHON) -m mkdocs build > build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
 	@echo "the site is in build/site: open build/site/index.html"
 

@@ -238,10 +238,10 @@ fi
 if [ "${1:-}" = tests ] && command -v mpirun >/dev/null && ! has mpi4py; then  # one test is skipped without
   .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: mpi4py 2>/dev/null || true
 fi
-if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python, pymdownx, pygments, latex2mathml"; then
+if [ "${1:-}" = docs ] && ! has "mkdocs, mkdocstrings, mkdocstrings_handlers.python, pymdownx, pygments, latex2mathml, ziamath, nbconvert, ipykernel"; then
   say "mkdocs into .venv"
   .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 "mkdocs>=1.6" "mkdocstrings[python]>=1" pymdown-extensions \
-    pygments latex2mathml || {
+    pygments latex2mathml ziamath nbconvert ipykernel || {
     say "the site needs mkdocs 1.6 and mkdocstrings, and no package index can be reached"
     exit 1
   }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT, Command
+from printed import missing, parts
 from tree import tracked
 
 from generator.__main__ import _parser
@@ -32,7 +33,8 @@ CHECKED = (
     (r"^quarksmith sweep ", "needs what a sweep packed; test_sweep.py runs it"),
     (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
     (r"tools/(measure_host\.sh|(scaling|batch)_tables?\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
-    (r"masses\.(toml|py) ", "needs configurations of the page, and pyerrors; test_masses.py runs it"),
+    (r"(masses|analysis/\w+)\.(toml|py)\b", "needs ensembles; test_masses.py and test_analysis.py run it"),
+    (r"quarksmith measure (nucleon_charge|loop|flow|potential|gluon)\.toml", "test_analysis.py runs it"),
     (r"^git show .*samples", "needs the history of this tree"),
     (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
 )
@@ -58,6 +60,7 @@ PLACEHOLDERS = (
     (r"--time [\d.]+", "--time 0.02"),
     (r"--within \d+", "--within 1"),
     (r"--ls \d+", "--ls 2"),
+    (r"--reversibility \d+", "--reversibility 1"),
     (r"\$(CONDA_PREFIX|HOME)", "prefix"),
     (r"mpirun -n \d+", "mpirun -n 2"),
     (r"--grid [\d,]+", "--grid 1,1,1,2"),
@@ -82,9 +85,8 @@ QUICK = {
 """Options that make a command quick, unless they are given."""
 
 
-def commands(path: Path) -> list[str]:
+def commands(text: str) -> list[str]:
     """Lines of the code blocks of a document that a shell would run; continued ones joined, comments left out."""
-    text = path.read_text()
 
     def indented(block: re.Match[str]) -> str:
         return "\n" + "".join(f"    {line}\n" for line in block[2].splitlines() if block[1] in SHELLS)
@@ -128,19 +130,20 @@ class Runner:
         self.programs = {"quarksmith": str(BUILD / "bin" / "quarksmith"), ".venv/bin/python": sys.executable}
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}  # small lattices
 
-    def __call__(self, line: str) -> None:
-        """Runs a line, or checks it; anything else is a failure of the document."""
+    def __call__(self, line: str) -> str:
+        """Runs a line and gives what it prints, or checks it; anything else is a failure of the document."""
         why = next((why for pattern, why in CHECKED if re.search(pattern, small(line))), "")
         words = [os.path.expandvars(w) for w in shlex.split(small(line))]
         if why or (words[0] == "mpirun" and shutil.which("mpirun") is None):
             self.check(line, words)
-            return
+            return ""
         assert words[0] in RUN, f"`{line}` is neither run nor known here: add a rule, or its reason to CHECKED"
         if words[0] == "mpirun":
             words[1:1] = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
         words = [self.programs.get(w, w) for w in words]
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=self.environment, timeout=120)
         assert done.returncode == 0, f"{line}\nas {shlex.join(words)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        return done.stdout + done.stderr
 
     def check(self, line: str, words: list[str]) -> None:
         """That a target, or an option, exists."""
@@ -167,7 +170,7 @@ def configuration(tmp_path_factory):
     return folder / "run_00010.ildg"
 
 
-@pytest.mark.parametrize("path", [p for p in DOCUMENTS if commands(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if commands(p.read_text())], ids=lambda p: p.name)
 def test_every_command_of_the_documents_works(path, configuration, tmp_path):
     shutil.copy(configuration, tmp_path / "run_00300.ildg")
     for run in (ROOT / "examples").glob("hmc_*.toml"):
@@ -175,19 +178,19 @@ def test_every_command_of_the_documents_works(path, configuration, tmp_path):
         (tmp_path / run.name).write_text(re.sub(r"^steps = \d+", "steps = 1", few, flags=re.M))
     before = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout
     run = Runner(tmp_path)
-    for line in commands(path):
-        run(line)
+    for prose, lines in parts(path.read_text()):
+        printed = [run(line) for line in commands(prose)]
+        if lines and any(printed):
+            assert missing(lines, "".join(printed), exact=False) == []
     after = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout
     assert before == after, "a documented command wrote into the tree of sources"
 
 
 def test_commands_are_found_and_unknown_ones_refused(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
+    found = commands(
         "Text with `make nothing`.\n\n    ls -l demo   # here\n    x = 1\n    int a;\n\n"
         "```sh\nquarksmith info a \\\n    b\n```\n\n```cpp\nls;\n```\n\n    A=b make gone\n"
     )
-    found = commands(page)
     assert found == ["ls -l demo", "quarksmith info a b", "A=b make gone"]
     with pytest.raises(AssertionError, match="neither run nor known"):
         Runner(tmp_path)(found[0])

@@ -1,6 +1,7 @@
 """Pages of docs/ and README.md: links, names of pages in them and in sources, lengths, and the table of contents."""
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -68,7 +69,7 @@ def test_pages_that_are_named_exist():
 
 def test_every_page_is_in_the_table_of_contents_once():
     listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2], flags=re.M)
-    made = {*site_hooks().TOP, "api-python.md"}
+    made = {*site_hooks().TOP, "api-python.md", *(f"notebook-{p.stem}.md" for p in site_hooks().NOTEBOOKS)}
     pages = {p.relative_to(DOCS).as_posix() for p in PAGES if DOCS in p.parents}
     assert sorted(listed) == sorted(pages | made)
 
@@ -167,3 +168,6 @@ def test_the_site_is_built_without_warnings(tmp_path):
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     assert "What it does, and for whom" in (tmp_path / "site" / "index.html").read_text()
+    (whole,) = re.findall(r"^const quarksmith_pages = (.*);$", (tmp_path / "site/search/pages.js").read_text())
+    found = {page["location"]: page["text"] for page in json.loads(whole)}
+    assert "heatbath" in found["notebook-spectrum.html"] and not (tmp_path / "site/search/worker.js").exists()

@@ -1,8 +1,9 @@
 """Hooks of mkdocs.yml: what the site takes from elsewhere than docs/.
 
 README.md is its first page. Names of pages in a text (docs/hmc.md, howto-ranks.md) become links, formulas become
-MathML, which browsers set without a network. Doxygen's pages of the C and C++ interfaces, in build/doxygen/api, are
-copied, with a way back, and found by the search of the site; that of the Python package has its docstrings.
+MathML, which browsers set without a network in the font that the site brings. Doxygen's pages of the C and C++
+interfaces, in build/doxygen/api, are copied, with a way back, and found by the search of the site; that of the Python
+package has its docstrings. Notebooks have the results that tools/site/notebooks.sh left in build/notebooks.
 """
 
 import html
@@ -14,6 +15,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOXYGEN = ROOT / "build" / "doxygen" / "api"
+EXECUTED = ROOT / "build" / "notebooks"
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+NOTEBOOK = re.compile(r"\]\((?:\.\./)?examples/notebooks/(\w+)\.ipynb\)")
+"""A link to one of them."""
 TOP = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 """Pages of the site that are files of the top folder."""
 MENTION = re.compile(
@@ -29,6 +34,7 @@ BLOCK = re.compile(r"(?:(?<=\n\n)|\A)((?: {4}[^\n]*\n|\n(?= {4}))+)")
 LANGUAGES = {
     "toml": r" {4}(#.*\n {4})*(\[\[?[\w.]+\]\]?|\w+ = [\[\"{\d].*)$",
     "python": r" {4}(import|from|def|class|with|for|@\w+|\w+(, \w+)* = \w+(\.\w+)*\().*$",
+    "cmake": r" {4}(find_package|add_executable|target_link_libraries)\(",
     "cpp": r" {4}(#include|namespace|struct|template|int main|const|static|double|auto|void|for \()",
     "sh": r" {4}(quarksmith|make|mpirun|git|apt-get|sudo|pip|cmake|export|cp|cd|(\.venv|build)/bin/|python|[A-Z_]+=\S)",
 }
@@ -80,10 +86,21 @@ def linked(markdown: str, pages: set[str]) -> str:
 
 def of_top(name: str) -> str:
     """A file of the top folder as a page beside those of docs/."""
-    text = (ROOT / name).read_text().replace("](docs/", "](")
+    text = NOTEBOOK.sub(r"](notebook-\1.md)", (ROOT / name).read_text()).replace("](docs/", "](")
     for page, file in TOP.items():
         text = text.replace(f"]({file})", f"]({page})")
     return text
+
+
+def of_notebook(path: Path) -> str:
+    """A notebook as a page: with its results, or where it was not executed its cells alone."""
+    executed = EXECUTED / f"{path.stem}.md"
+    if executed.exists():
+        return executed.read_text()
+    cells = json.loads(path.read_text())["cells"]
+    texts = ["".join(c["source"]) for c in cells]
+    shown = [t if c["cell_type"] == "markdown" else f"```python\n{t}\n```" for c, t in zip(cells, texts, strict=True)]
+    return "\n\n".join(shown) + "\n"
 
 
 def of_package() -> str:
@@ -95,6 +112,12 @@ def of_package() -> str:
     return PYTHON + "".join(f"\n## {MORE[m]}\n\n::: quarksmith.{m}\n" for m in found)
 
 
+def math_font() -> Path | None:
+    """STIX Two Math, which comes with ziamath."""
+    found = importlib.util.find_spec("ziamath")
+    return next(Path(found.submodule_search_locations[0]).glob("fonts/*.ttf"), None) if found else None
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Adds pages and files that are not in docs/."""
     from mkdocs.structure.files import File
@@ -102,7 +125,13 @@ def on_files(files: Any, config: Any) -> Any:
 
     for page, name in TOP.items():
         files.append(File.generated(config, page, content=of_top(name)))
+    for path in NOTEBOOKS:
+        files.append(File.generated(config, f"notebook-{path.stem}.md", content=of_notebook(path)))
+    for path in sorted(EXECUTED.glob("*_files/*")):
+        files.append(File.generated(config, str(path.relative_to(EXECUTED)), abs_src_path=str(path)))
     files.append(File.generated(config, "api-python.md", content=of_package()))
+    if (font := math_font()) is not None:
+        files.append(File.generated(config, "math.ttf", abs_src_path=str(font)))
     files.append(File.generated(config, "site.css", abs_src_path=str(Path(__file__).with_name("site.css"))))
     files.append(File.generated(config, "code.css", content=HtmlFormatter().get_style_defs(".codehilite")))
     for path in sorted(DOXYGEN.rglob("*")):
@@ -126,17 +155,19 @@ def on_page_content(html_of_page: str, **_: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Adds Doxygen's pages to what the search finds: their titles, and the members that they explain."""
-    index = Path(config.site_dir) / "search" / "search_index.json"
-    found = json.loads(index.read_text())
+    """Makes a search that needs no server, and adds the pages of Doxygen: titles, and the members they explain."""
+    folder = Path(config.site_dir) / "search"
+    pages = json.loads((folder / "search_index.json").read_text())["docs"]
     for path in sorted(DOXYGEN.glob("*.html")):
         page = path.read_text()
         title = re.search(r"<title>(?:Quarksmith: )?(.*?)</title>", page)
         members = dict.fromkeys(re.findall(r'<h2 class="memtitle">.*?</span>(.*?)(?:\(\))?</h2>', page, re.S))
         if title and (members or path.name.startswith(("class", "struct"))):
-            entry = {"location": f"api/{path.name}", "title": html.unescape(title[1]), "text": " ".join(members)}
-            found["docs"].append(entry)
-    index.write_text(json.dumps(found))
+            pages.append({"location": f"api/{path.name}", "title": html.unescape(title[1]), "text": " ".join(members)})
+    (folder / "pages.js").write_text(f"const quarksmith_pages = {json.dumps(pages)};\n")
+    (folder / "main.js").write_text(Path(__file__).with_name("search.js").read_text())
+    (folder / "worker.js").unlink()
+    (folder / "search_index.json").unlink()
 
 
 def coloured(markdown: str) -> str:
@@ -151,4 +182,5 @@ def coloured(markdown: str) -> str:
 
 def on_page_markdown(markdown: str, files: Any, **_: Any) -> str:
     """Links and code of a page."""
+    markdown = NOTEBOOK.sub(r"](notebook-\1.md)", markdown)
     return coloured(linked(markdown, {f.src_uri for f in files.documentation_pages()}))
