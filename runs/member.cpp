@@ -305,12 +305,6 @@ std::vector<long long> Member::integers(const Integers& to, const Value& value, 
 
 namespace {
 
-bool is_empty_text(const Value& value) {
-  const auto* word = std::get_if<Word>(&value.value);
-  const auto* text = std::get_if<std::string>(&value.value);
-  return word != nullptr ? word->text.empty() : text != nullptr && text->empty();
-}
-
 /// Those of a list, NAME=VALUE of a table, or the one that it is.
 std::vector<Value> values_in(const Value& value) {
   if (const auto* list = std::get_if<std::vector<Value>>(&value.value)) return *list;
@@ -321,13 +315,21 @@ std::vector<Value> values_in(const Value& value) {
   return all;
 }
 
+/// \throws Refusal a text is empty.
+void require_contents(const std::string& name, const Value& value, const Wording& wording) {
+  for (const Value& one : values_in(value)) {
+    const auto* word = std::get_if<Word>(&one.value);
+    const auto* text = std::get_if<std::string>(&one.value);
+    if (word != nullptr ? !word->text.empty() : text == nullptr || !text->empty()) continue;
+    const std::string message = fmt::format("{} is empty; give it a value, or leave it out", wording.name(name));
+    throw Refusal(Refusal::Kind::no_value, name, one.line, wording.message(one.line, message, true));
+  }
+}
+
 }  // namespace
 
 void Member::set(const Value& value, const Wording& wording) {
-  for (const Value& one : values_in(value))
-    if (!is_flag() && !is_hidden() && is_empty_text(one))
-      refuse(Refusal::Kind::no_value, one, wording,
-             fmt::format("{} is empty; give it a value, or leave it out", wording.name(name_)));
+  if (!is_flag() && !is_hidden()) require_contents(name_, value, wording);
   std::visit(
       [&]<class T>(const T& to) {
         if constexpr (std::is_same_v<T, bool*>) {
