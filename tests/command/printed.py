@@ -1,6 +1,6 @@
 """What pages say that commands print: blocks ```text, compared with what the commands before them print.
 
-Of two numbers that follow from the same bits all digits agree. Other processors round differently, and trajectories
+AVX2 and AVX-512 kernels give the same bits; other processors round differently, and trajectories
 and heatbaths then go apart, within errors. So a value with an error, 0.761(23), may be off by that error, and the error
 by half of itself; whole numbers, such as iterations, by 5 %; others by one unit of their last digit, or 1e-4.
 Residuals and other numbers below 1e-6 agree within a factor of five; seconds are not compared.
