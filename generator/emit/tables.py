@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
     hopping: dict[str, dict[str, Any]] = {}
     for spec in specs:
         operator = spec.operator
+        spec = replace(spec, dagger=False) if spec.dagger else spec  # a module may hold the conjugate alone
         name = "_".join([operator.name, *([spec.basis.short] if spec.basis else [])])
-        if operator.hops(spec) and name not in hopping and not spec.dagger:
+        if operator.hops(spec) and name not in hopping:
             hopping[name] = {
                 "id": f"{name}_hops",
                 "operator": operator.name,

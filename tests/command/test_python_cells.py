@@ -224,6 +224,31 @@ def shifted(cells):
     return cell_shifted
 
 
+def test_actions_of_one_name_stay_what_they_are(cells):
+    """Each is told by its formula, in any order of calls."""
+    from quarksmith.language import Fermion, Links, Real, adj, directions, gamma, shift
+
+    def make(more):
+        @cells.action
+        def cell_alike(u: Links, psi: Fermion, mass: Real) -> Fermion:
+            hop = sum(
+                (1 - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (1 + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
+                for mu in directions
+            )
+            return (4 + more + mass) * psi - hop / 2
+
+        return cell_alike
+
+    u = cells.read(WEAK)
+    b = cells.source(u)
+    first = make(0.25)
+    right = {more: cells.solve(u, b, mass=0.1 + more).lexicographic() for more in (0.25, 0.5, 1.0)}
+    made = {0.25: first} | {more: make(more) for more in (0.5, 1.0)}
+    for more in (0.25, 1.0, 0.5, 0.25, 1.0):
+        x = cells.solve(u, b, action=made[more], mass=0.1)
+        assert np.allclose(x.lexicographic(), right[more], rtol=0, atol=1e-9)
+
+
 def test_an_action_of_a_cell_is_solved_for(cells, shifted):
     u = cells.read(WEAK)
     b = cells.source(u)

@@ -13,6 +13,7 @@ from generator.__main__ import main
 from generator.algebra.gamma import BASES
 from generator.cpp.expressions import accumulation, combination
 from generator.emit.render import TemplateError, body_path, render, render_profile
+from generator.emit.tables import tables
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
@@ -35,6 +36,11 @@ def test_the_name_states_every_axis():
     spec = wilson(dagger=True, epilogue="axpby", precision="half", links="r12")
     assert spec.name == "wilson_dagger_axpby_half_r12_nr_n1"
     assert wilson(coefficient="complex", tile=4).name == "wilson_double_r18_nr_n4__complex"
+
+
+def test_a_module_of_conjugates_alone_says_what_their_hops_are():
+    (alone,) = tables([wilson(dagger=True)])["operators"]
+    assert [alone] == tables([wilson()])["operators"] and len(alone["hops"]) == 8
 
 
 def test_wilson_costs_1320_flops_in_degrand_rossi():
