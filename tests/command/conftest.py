@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -47,43 +48,44 @@ def skip_what_wide_has(error: str) -> None:
 
 
 class Command:
-    """The built `quarksmith`, run in a folder of the test."""
+    """The built `quarksmith`, or another program made of it, run in a folder of the test."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, program: Path = BUILD / "bin" / "quarksmith", **environment: str) -> None:
+        self.folder, self.program, self.environment = folder, program, environment
 
-    def __call__(self, *arguments: object, status: int = 0, **options: object) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *arguments: object, status: int = 0, **options: Any) -> subprocess.CompletedProcess[str]:
         """Runs one command and checks its exit status."""
         run = subprocess.run(
-            [BUILD / "bin" / "quarksmith", *map(str, arguments)],
+            [self.program, *map(str, arguments)],
             cwd=self.folder,
             capture_output=True,
             text=True,
             timeout=300,
-            **options,
+            **({"env": os.environ | self.environment} | options),
         )
-        if status == 0 and run.returncode != 0:
+        if status == 0 and run.returncode != 0 and not self.environment:
             skip_what_wide_has(run.stderr)
-        assert run.returncode == status, f"status {run.returncode}\n{run.stdout}\n{run.stderr}"
+        assert run.returncode == status, f"{arguments}: status {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run
 
     def refuses(self, *arguments: object, status: int = 2, **options: object) -> str:
-        """The one error message of a command that must fail."""
-        run = self(*arguments, status=status, **options)
-        lines = [line for line in run.stderr.splitlines() if line.strip()]
-        errors = [
-            line for line in lines if "error" in line.lower() or "required" in line.lower() or "not" in line.lower()
-        ]
-        assert errors, run.stderr
-        return run.stderr
+        """What a command that must fail writes, which has one error."""
+        text = self(*arguments, status=status, **options).stderr
+        assert len(re.findall("^quarksmith: error: ", text, flags=re.M)) == 1, text
+        return text
+
+    def json(self, name: str) -> dict[str, Any]:
+        """What it has written."""
+        return json.loads((self.folder / name).read_text())
 
 
 @pytest.fixture
 def quarksmith(tmp_path: Path) -> Command:
     """The command, in a fresh folder."""
-    if not (BUILD / "bin" / "quarksmith").exists():
-        pytest.fail(f"{BUILD}/bin/quarksmith is missing; run `make library`")
-    return Command(tmp_path)
+    command = Command(tmp_path)
+    if not command.program.exists():
+        pytest.fail(f"{command.program} is missing; run `make library`")
+    return command
 
 
 @pytest.fixture
@@ -93,7 +95,7 @@ def measured(quarksmith: Command, tmp_path: Path) -> Callable[[str], dict]:
     def run(text: str) -> dict:
         (tmp_path / "run.toml").write_text(text)
         quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
-        return json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"]
+        return quarksmith.json("r.json")["configurations"][0]["results"]
 
     return run
 
@@ -113,6 +115,47 @@ def qs(package: Path) -> ModuleType:
     import quarksmith
 
     return quarksmith
+
+
+@pytest.fixture
+def refused(qs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Exception]:
+    """The UsageError of a call, which writes nothing. All doors have these checks: tests/refusals_test.cpp."""
+    monkeypatch.chdir(tmp_path)
+
+    def refused(command: str, **arguments: object) -> Exception:
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(qs.UsageError) as caught:
+            qs._quarksmith.run(command, arguments, None)
+        assert "\n" not in str(caught.value) and " --" not in str(caught.value)
+        assert sorted(tmp_path.rglob("*")) == before
+        return caught.value
+
+    return refused
+
+
+def line_of(text: str, at: int, key: str) -> int:
+    """Of a key in the table of a file around a place, from 1; of the head of the table, if the key is not there."""
+    begin, end = text.rfind("\n[", 0, at) + 1, text.find("\n[", at)
+    found = re.search(rf"^{key}\b", text[begin : end if end >= 0 else None], flags=re.M)
+    return 1 + text[: begin + (found.start() if found else 0)].count("\n")
+
+
+@pytest.fixture
+def refuse_file(refused: Callable[..., Exception], tmp_path: Path) -> Callable[..., None]:
+    """Checks of a description with another text that a key is refused at its line; without one, that it is refused."""
+
+    def check(command: str, base: str, old: str, new: str, key: str | None, of: str = "", **arguments: object) -> None:
+        text = base.replace(old, new, 1)
+        assert text != base
+        (tmp_path / "run.toml").write_text(text)
+        error = refused(command, run="run.toml", **arguments)
+        line, what, message = re.match(r"run\.toml:(\d+): ([^:]+): (.*)", str(error)).groups()
+        if key is not None:
+            assert error.member == key or re.match(rf"(key ')?{key}\b", message), str(error)
+            at = text.index(f'name = "{of}"') if of else base.index(old) + 1
+            assert int(line) == line_of(text, at, key) and error.line in (0, int(line)) and of in what, str(error)
+
+    return check
 
 
 def built_for_cpus(profile: str) -> set[str]:

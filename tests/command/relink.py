@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from conftest import BUILD
+from conftest import BUILD, Command
 
 
 def compiled(source: Path, like: str, command: str = "") -> Path:
@@ -32,3 +32,8 @@ def linked(folder: Path, objects: Sequence[Path | str]) -> Path:
     link = link.replace("-o bin/quarksmith ", f"-o {folder}/quarksmith {names} ")
     subprocess.run(link, shell=True, cwd=BUILD, check=True)
     return folder / "quarksmith"
+
+
+def own_command(folder: Path, objects: Sequence[Path | str]) -> Command:
+    """The same as a command of tests, with one thread: their lattices are small."""
+    return Command(folder, linked(folder, objects), OMP_NUM_THREADS="1")

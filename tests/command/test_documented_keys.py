@@ -1,6 +1,5 @@
 """docs/files.md lists the keys that the programs write."""
 
-import json
 import re
 
 import pytest
@@ -31,7 +30,7 @@ def of(keys, *kinds):
 )
 def test_correlators(quarksmith, tmp_path, action, kinds):
     quarksmith("propagator", *GAUGE, "--action", *action, "--out", "p.h5", "--correlators", "c.json")
-    result = json.loads((tmp_path / "c.json").read_text())
+    result = quarksmith.json("c.json")
     assert set(result) == of(documented("## Correlators"), *kinds)
     for solve in result["solves"]:
         assert set(solve) == of(documented("## Correlators", "Keys of a solve:"), *kinds)
@@ -39,19 +38,19 @@ def test_correlators(quarksmith, tmp_path, action, kinds):
     names = {name for row in re.findall(r"^\| ([\w, ]+) \|", table, re.MULTILINE) for name in row.split(", ")}
     assert set(result["provenance"]) - {"sink"} <= names
     quarksmith("info", "p.h5", "--json", "i.json")
-    assert set(json.loads((tmp_path / "i.json").read_text())["provenance"]) <= names
+    assert set(quarksmith.json("i.json")["provenance"]) <= names
 
 
 def test_heatbath(quarksmith, tmp_path):
     quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--json", "h.json")
-    assert set(json.loads((tmp_path / "h.json").read_text())) == set(documented("## `heatbath --json`"))
+    assert set(quarksmith.json("h.json")) == set(documented("## `heatbath --json`"))
 
 
 def test_hmc(quarksmith, tmp_path):
     run = (ROOT / "examples" / "hmc_gauge.toml").read_text().replace("count = 20", "count = 1")
     (tmp_path / "run.toml").write_text(run)
     quarksmith("hmc", "run.toml", "--json", "h.json")
-    result = json.loads((tmp_path / "h.json").read_text())
+    result = quarksmith.json("h.json")
     assert set(result) == set(documented("## `hmc --json`"))
     (entry,) = result["trajectories"]
     assert set(entry) == set(documented("## `hmc --json`", "Keys of a trajectory:"))
@@ -84,7 +83,7 @@ def others(program):
 def test_other_programs(quarksmith, tmp_path, command, entries):
     quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--out", "u")
     quarksmith(*command, "--json", "o.json")
-    result = json.loads((tmp_path / "o.json").read_text())
+    result = quarksmith.json("o.json")
     top, inner, optional = others(f"{command[0]} --json")
     assert top <= set(result) <= top | optional
     for entry in result[entries] if entries else ():
@@ -100,7 +99,7 @@ def test_what_options_add(quarksmith, tmp_path):
     assert optional == {"shifts", "saving"}
     for options, key in ((learning, "saving"), (shifted, "shifts")):
         quarksmith("solve-bench", *gauge, *options, "--json", "s.json", "--history", "h.csv", "--overwrite")
-        for entry in json.loads((tmp_path / "s.json").read_text())["solves"]:
+        for entry in quarksmith.json("s.json")["solves"]:
             assert set(entry) - plain == {key}
     header = (tmp_path / "h.csv").read_text().splitlines()[0]
     assert f"`{header}`" in (ROOT / "docs" / "files.md").read_text()

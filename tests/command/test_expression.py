@@ -123,7 +123,7 @@ def test_stout_in_one_plane_as_chroma(quarksmith, tmp_path):
             env=environment,
         )  # fmt: skip
         links = tmp_path / f"{n}.ildg"
-    ours = json.loads((tmp_path / "15.json").read_text())["out"]
+    ours = quarksmith.json("15.json")["out"]
     peer = json.loads((DATA / "chroma" / "reference" / "link_smearing_weak_field_b.json").read_text())
     theirs = peer["measurements"][4]["Link_observables"]
     for name, key in [("plaquette", "w_plaq"), ("space_plaquette", "s_plaq"), ("time_plaquette", "t_plaq")]:

@@ -1,7 +1,6 @@
 """What is known of numbers is said: heavy quarks far from their source, critical masses, degenerate ends."""
 
 import itertools
-import json
 import re
 
 import numpy as np
@@ -27,7 +26,7 @@ def free_pion(kappa, extent, length):
 def test_heavy_quarks_are_right_or_warned_of(quarksmith, tmp_path, kappa, tol):
     line = ("--gauge", "unit:4,4,4,64", "--kappa", kappa, "--tol", tol, "--correlators", "c.json")
     said = re.search(r"farther than (\d+) time slices", quarksmith("propagator", *line).stderr)
-    pion = np.array(json.loads((tmp_path / "c.json").read_text())["mesons"]["g5"])
+    pion = np.array(quarksmith.json("c.json")["mesons"]["g5"])
     known = int(said[1]) if said else 32
     off = abs(pion / free_pion(kappa, 4, 64) - 1)[1 : known + 1]
     assert (off < 0.01).all()
@@ -39,7 +38,7 @@ def test_degenerate_eigenvalues_at_the_upper_end(quarksmith, tmp_path):
     """On unit links all that are asked for are equal, of 96."""
     line = ("--gauge", "unit:4,4,4,4", "--kappa", 0.12, "--boundary", "periodic", "--count", 20, "--largest")
     quarksmith("eigen", *line, "--json", "e.json")
-    assert json.loads((tmp_path / "e.json").read_text())["eigenvalues"] == pytest.approx([1.51388416] * 20, abs=1e-9)
+    assert quarksmith.json("e.json")["eigenvalues"] == pytest.approx([1.51388416] * 20, abs=1e-9)
 
 
 def test_a_singular_site_term_is_solved_on_all_sites(quarksmith):

@@ -1,6 +1,5 @@
 """Formats of configurations: what the command offers, what docs/files.md says of each, and what files hold."""
 
-import json
 import re
 
 import pytest
@@ -24,7 +23,7 @@ def test_a_format_holds_what_its_row_says(quarksmith, name, endings, bits, links
     usual, *others = bits.split(", ")
     for ending in endings.split(", "):
         quarksmith("convert", "u_00001.ildg", f"v{ending}", "--json", "v.json", "--overwrite")
-        written = json.loads((quarksmith.folder / "v.json").read_text())
+        written = quarksmith.json("v.json")
         assert (written["format"], str(written["bits"])) == (name, usual)
     for other in ("32", "64"):
         choice = ("convert", "u_00001.ildg", "w", "--format", name, "--bits", other, "--overwrite")

@@ -16,27 +16,6 @@ def close(found: float, wanted: float, tolerance: float) -> bool:
     return abs(found - wanted) <= tolerance * max(abs(wanted), 1e-3)
 
 
-def trajectory(quarksmith, tmp_path: Path, case: str, *options: str) -> dict:
-    folder = DATA / case
-    quarksmith("hmc", folder / "run.toml", "--replay", folder / "replay.h5", "--json", "out.json", *options)
-    return json.loads((tmp_path / "out.json").read_text())
-
-
-@pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
-@pytest.mark.parametrize("case", CASES or ["none"])
-def test_energies_at_the_start_are_those_of_other_codes(quarksmith, tmp_path, case):
-    expected = json.loads((DATA / case / "expected.json").read_text())
-    found = trajectory(quarksmith, tmp_path, case, "--energies")["trajectories"][0]
-    wanted = expected["recomputed"][0]
-    assert close(found["kinetic"][0], wanted["kinetic"][0], 1e-12)
-    assert set(found["actions"]) == set(wanted["actions"])
-    for name, (action,) in found["actions"].items():
-        assert close(action, wanted["actions"][name][0], expected["tolerance"]["recomputed"]), name
-    log = expected["trajectories"][0] if "trajectories" in expected else wanted
-    for name, (action, *_) in log["actions"].items():
-        assert close(found["actions"][name][0], action, expected["tolerance"]["start"]), name
-
-
 GAUGE = """\
 [lattice]
 extents = [4, 4, 4, 4]
@@ -66,22 +45,6 @@ def pure_gauge(tmp_path: Path, name: str = "run.toml", **changes: object) -> str
     return name
 
 
-@pytest.mark.parametrize(("kind", "order"), [("leapfrog", 2), ("omelyan", 2), ("omelyan4", 4), ("force-gradient", 4)])
-def test_energy_is_kept_to_the_order_of_the_integrator(quarksmith, tmp_path, kind, order):
-    errors = []
-    for steps in (8, 16):
-        quarksmith("hmc", pure_gauge(tmp_path, kind=kind, steps=steps), "--json", "o.json", "--overwrite")
-        errors.append(abs(json.loads((tmp_path / "o.json").read_text())["trajectories"][0]["dH"]))
-    assert order - 0.4 < math.log2(errors[0] / errors[1]) < order + 0.4
-
-
-def test_a_trajectory_there_and_back_ends_where_it_began(quarksmith, tmp_path):
-    quarksmith("hmc", pure_gauge(tmp_path, kind="omelyan"), "--reversibility", "1", "--json", "o.json")
-    found = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]["reversibility"]
-    assert 0 < found["links"] < 1e-12
-    assert abs(found["dH"]) < 1e-8
-
-
 def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
     def run(description: str, *options: str) -> None:
         quarksmith("hmc", description, *options, "--overwrite")
@@ -92,7 +55,7 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
     run(six, "--out", "part", "--resume", "part_00003.ildg", "--json", "part.json")
     for n in ("00003", "00006"):
         assert (tmp_path / f"whole_{n}.ildg").read_bytes() == (tmp_path / f"part_{n}.ildg").read_bytes()
-    whole, part = (json.loads((tmp_path / f"{n}.json").read_text()) for n in ("whole", "part"))
+    whole, part = (quarksmith.json(f"{n}.json") for n in ("whole", "part"))
     assert part["first"] == 3
     for one, other in zip(whole["trajectories"][3:], part["trajectories"], strict=True):
         assert {k: one[k] for k in ("kinetic", "actions", "dH", "accepted")} == {
@@ -247,13 +210,13 @@ def described(name: str, steps: int) -> str:
 def quark(quarksmith, tmp_path, name: str, steps: int, *options: str) -> dict:
     (tmp_path / "run.toml").write_text(described(name, steps))
     quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", *options)
-    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    return quarksmith.json("o.json")["trajectories"][0]
 
 
 @pytest.mark.parametrize("name", QUARKS)
 def test_energy_is_kept_with_every_action(quarksmith, tmp_path, name):
     """With a wrong force dH would fall like the step, if at all."""
-    coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (4, 8))
+    coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (2, 4))
     assert 1.8 < math.log2(abs(coarse / fine)) < 2.2
 
 
@@ -264,7 +227,7 @@ def test_a_twist_on_all_sites_is_a_twisted_mass(quarksmith, tmp_path):
         keys = f'kind = "two-flavour"\naction = "{action}"\nmass = 0.2\n{key} = 0.3\neven_odd = "none"'
         (tmp_path / "run.toml").write_text(QUARK.format(quark=keys, steps=3))
         quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite")
-        found.append(json.loads((tmp_path / "o.json").read_text())["trajectories"][0])
+        found.append(quarksmith.json("o.json")["trajectories"][0])
     one, other = found
     assert one["actions"]["quark"] == pytest.approx(other["actions"]["quark"], rel=1e-11)
     assert one["dH"] == pytest.approx(other["dH"], abs=1e-9)
@@ -285,17 +248,33 @@ def test_a_range_that_does_not_cover_is_one_clear_error(quarksmith, tmp_path):
 
 @pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
 @pytest.mark.parametrize("case", CASES or ["none"])
-def test_trajectories_are_those_of_other_codes(quarksmith, tmp_path, case):
-    expected = json.loads((DATA / case / "expected.json").read_text())
-    found, limits = trajectory(quarksmith, tmp_path, case)["trajectories"], expected["tolerance"]
-    assert len(found) == len(expected["recomputed"])
+def test_trajectories_are_those_of_other_codes(quarksmith, case):
+    """Energies at the start as a program of its own computes them and as their logs have them; all the rest after."""
+    folder, expected = DATA / case, json.loads((DATA / case / "expected.json").read_text())
+    quarksmith("hmc", folder / "run.toml", "--replay", folder / "replay.h5", "--json", "out.json")
+    found, limits = quarksmith.json("out.json")["trajectories"], expected["tolerance"]
+    assert set(found[0]["actions"]) == set(expected["recomputed"][0]["actions"])
+    for name, (action, *_) in expected.get("trajectories", expected["recomputed"])[0]["actions"].items():
+        assert close(found[0]["actions"][name][0], action, limits["start"]), name
     for one, wanted in zip(found, expected["recomputed"], strict=True):
         assert abs(one["dH"] - wanted["dH"]) <= limits["recomputed_dH"]
+        assert close(one["kinetic"][0], wanted["kinetic"][0], 1e-12 if one is found[0] else limits["recomputed"])
         assert close(one["kinetic"][1], wanted["kinetic"][1], limits["recomputed"])
-        for name, (_, action) in wanted["actions"].items():
-            assert close(one["actions"][name][1], action, limits["recomputed"]), name
+        for name, actions in wanted["actions"].items():
+            for ours, theirs in zip(one["actions"][name], actions, strict=True):
+                assert close(ours, theirs, limits["recomputed"]), name
         for name, norms in wanted.get("forces", {}).items():
             assert len(one["forces"][name]) == len(norms), name
             for ours, theirs in zip(one["forces"][name], norms, strict=True):
                 assert abs(ours["norm2"] - theirs) <= limits["recomputed"] * theirs + limits["force_floor"], name
         assert close(one["plaquette"], wanted["plaquette"], limits["recomputed"])
+
+
+@pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
+def test_energies_alone_are_those_at_the_start_of_a_trajectory(quarksmith):
+    line = ("hmc", DATA / CASES[0] / "run.toml", "--replay", DATA / CASES[0] / "replay.h5", "--energies")
+    quarksmith(*line, "--json", "out.json")
+    found = quarksmith.json("out.json")["trajectories"][0]
+    wanted = json.loads((DATA / CASES[0] / "expected.json").read_text())["recomputed"][0]
+    assert close(found["kinetic"][0], wanted["kinetic"][0], 1e-12)
+    assert {n: len(a) for n, a in found["actions"].items()} == dict.fromkeys(wanted["actions"], 1)

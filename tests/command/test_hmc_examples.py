@@ -1,6 +1,5 @@
 """The runs of examples/: every kind of action makes trajectories that keep their energy and are accepted."""
 
-import json
 import math
 import re
 import subprocess
@@ -24,7 +23,7 @@ def shortened(text: str) -> str:
 def test_examples_keep_their_energy(quarksmith, tmp_path, path):
     (tmp_path / "run.toml").write_text(shortened(path.read_text()))
     quarksmith("hmc", "run.toml", "--json", "o.json", "--reversibility", "2")
-    found = json.loads((tmp_path / "o.json").read_text())["trajectories"]
+    found = quarksmith.json("o.json")["trajectories"]
     assert len(found) == 2
     # Links that are not thermal yet gain less kinetic energy than they lose: dH is negative, if anything.
     assert all(-6 < t["dH"] < 2 for t in found), [t["dH"] for t in found]
@@ -78,7 +77,7 @@ monomials = ["quark"]
 def test_damped_projections_are_told(quarksmith, tmp_path, gauge):
     (tmp_path / "run.toml").write_text(ROUGH.format(gauge=gauge))
     line = quarksmith("hmc", "run.toml", "--json", "o.json").stdout
-    damped = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]["work"]["quark"]["damped"]
+    damped = quarksmith.json("o.json")["trajectories"][0]["work"]["quark"]["damped"]
     assert (damped > 0) == (gauge == "hot")
     assert (f" s, {damped} projections damped\n" in line) == (damped > 0)
 
@@ -121,7 +120,7 @@ def test_the_c_interface_gives_the_energies_of_hmc(quarksmith, tmp_path):
     quarksmith("smear", "stout", "weak:0.3:4,4,4,4:5", "start.ildg", "--rho", "0.1", "--steps", "1")
     (tmp_path / "run.toml").write_text(ENERGIES)
     quarksmith("hmc", "run.toml", "--json", "o.json")
-    hmc = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    hmc = quarksmith.json("o.json")["trajectories"][0]
     run = subprocess.run([program, tmp_path / "start.ildg"], capture_output=True, text=True, check=True)
     found = {name: [float(x) for x in numbers] for name, *numbers in map(str.split, run.stdout.splitlines())}
     assert found.keys() == hmc["actions"].keys()

@@ -19,7 +19,7 @@ def on_ranks(job: Job, ranks: int, grid: str, *arguments: object) -> list[dict]:
     """What the trajectories of one process or several gave."""
     line = ("hmc", *arguments, "--json", "out.json", "--overwrite", "--device", "cpu")
     job(ranks, *line, *(("--grid", grid) if ranks > 1 else ()))
-    found = json.loads((job.folder / "out.json").read_text())["trajectories"]
+    found = job.json("out.json")["trajectories"]
     assert found and all(t["dH"] != 0 for t in found)
     return [{key: t[key] for key in KEYS} for t in found]
 

@@ -20,7 +20,7 @@ def solved(quarksmith, tmp_path, name: str, keys: str, steps: int = 2, *options:
     text = text.replace("rror = 1e-8", "rror = 1e-6")  # rational functions of a few poles
     (tmp_path / "run.toml").write_text(text)
     quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", *options)
-    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    return quarksmith.json("o.json")["trajectories"][0]
 
 
 @pytest.mark.parametrize("name", ["stout", "ratio", "moebius"])
@@ -64,7 +64,7 @@ def test_the_action_by_one_function_is_that_by_its_root(quarksmith, tmp_path, na
         assert functions in text
         (tmp_path / "run.toml").write_text(text)
         quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite")
-        found.append(json.loads((tmp_path / "o.json").read_text())["trajectories"][0])
+        found.append(quarksmith.json("o.json")["trajectories"][0])
     whole, root = found
     assert close(whole["actions"]["quark"][1], root["actions"]["quark"][1], 1e-9)
     assert abs(whole["dH"] - root["dH"]) < 1e-6
@@ -116,7 +116,7 @@ def test_a_trajectory_tells_where_its_time_goes(quarksmith, tmp_path):
     gauge = '[[monomial]]\nname = "gauge"\nkind = "gauge"\naction = "wilson"\nbeta = 5.6\n\n[[integrator]]'
     (tmp_path / "run.toml").write_text(text.replace("[[integrator]]", gauge))
     line = quarksmith("hmc", "run.toml", "--json", "o.json", "--out", "run").stdout.splitlines()[0]
-    found = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    found = quarksmith.json("o.json")["trajectories"][0]
     shares, work = found["shares"], found["work"]
     assert set(shares) == {"solves", "forces", "gauge", "io"} and all(0 < s < 1 for s in shares.values())
     assert 0.5 < sum(shares.values()) <= 1

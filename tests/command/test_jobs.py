@@ -1,44 +1,15 @@
 """What users do with the command."""
 
 import csv
-import json
+import os
 import platform
 import re
-import signal
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from conftest import BUILD, ROOT
+from conftest import ROOT
 
 SMALL = ("--lattice", "4,4,4,4")
-
-
-def load(path: Path) -> dict:
-    return json.loads(path.read_text())
-
-
-def test_help_and_version(quarksmith):
-    assert "propagator" in quarksmith("--help").stdout
-    for command in ("info", "convert", "heatbath", "propagator", "solve-bench", "bench", "accuracy", "devices"):
-        assert "--json" in quarksmith(command, "--help").stdout
-    assert quarksmith("--version").stdout.strip()
-
-
-def test_devices_lists_the_cpu(quarksmith, tmp_path):
-    quarksmith("devices", "--json", "d.json")
-    assert load(tmp_path / "d.json")["devices"][0]["name"] == "cpu"
-
-
-def test_heatbath_resumes_to_the_same_bits(quarksmith, tmp_path):
-    common = ("--beta", "5.9", "--start", "hot", "--overrelax", "2", "--seed", "11")
-    quarksmith("heatbath", *SMALL, *common, "--sweeps", "6", "--out", "whole")
-    quarksmith("heatbath", *SMALL, *common, "--sweeps", "4", "--save-every", "2", "--out", "part")
-    assert (tmp_path / "part_00002.ildg").exists()
-    quarksmith("heatbath", "--resume", "part_00004.ildg", "--sweeps", "2", "--out", "part")
-    assert (tmp_path / "part_00006.ildg").read_bytes() == (tmp_path / "whole_00006.ildg").read_bytes()
-    assert not list(tmp_path.glob("*.part"))
 
 
 def test_a_time_limit_ends_in_time_and_the_same_line_goes_on(quarksmith, tmp_path):
@@ -56,7 +27,7 @@ def test_a_time_limit_ends_in_time_and_the_same_line_goes_on(quarksmith, tmp_pat
             run = quarksmith(command, *line, "--json", f"{command}.json", "--time-limit", "1")
             assert time.monotonic() - begun < 2  # beside other tests
             assert "the same command line goes on from there" in run.stderr
-        result = load(tmp_path / f"{command}.json")
+        result = quarksmith.json(f"{command}.json")
         done.append(len(result["trajectories" if command == "hmc" else "plaquettes"]))
         assert result["first"] == 0
     for prefix, count in zip("uv", done, strict=True):
@@ -79,7 +50,7 @@ def test_a_propagator_ends_in_time_with_its_columns(quarksmith, tmp_path, monkey
     assert "no column is kept: that takes --out FILE.h5; give more time" in error
     run = quarksmith(*line, "--out", "p.h5", "--time-limit", half)
     kept = int(re.search(r"--time-limit: (\d+) of 12 columns are kept in p.h5.part: the same", run.stderr)[1])
-    part = load(tmp_path / "j.json")
+    part = quarksmith.json("j.json")
     assert part["finished"] is False and len(part["solves"]) == kept and run.stdout.startswith(f"{kept} columns: ")
     error = quarksmith.refuses(*line, "--out", "p.h5", "--time-limit", "0.01", status=1)
     assert f"no column was solved in this time; {kept} of 12 columns are kept in p.h5.part" in error
@@ -100,45 +71,27 @@ def test_a_run_that_would_go_on_with_another_is_refused(quarksmith, tmp_path):
     assert "o.json: exists; " in quarksmith.refuses(*line, "2", "--json", "o.json")
 
 
-def test_long_runs_say_what_they_keep_and_how_it_went(quarksmith, tmp_path):
-    """Estimates of time wait until there is a measure."""
-    run = quarksmith("heatbath", *SMALL, "--sweeps", "1")
-    assert "configurations are not kept: that takes --out PREFIX" in run.stderr
+def test_long_runs_report_how_it_went(quarksmith, tmp_path):
+    """Configurations that are not kept; the solves of a propagator."""
+    assert "--out PREFIX" in quarksmith("heatbath", *SMALL, "--sweeps", "1").stderr
     (tmp_path / "run.toml").write_text((ROOT / "examples" / "hmc_gauge.toml").read_text().replace("= 20 ", "= 1 "))
-    assert "configurations are not kept" in quarksmith("hmc", "run.toml").stderr
-    assert "configurations are not kept" not in quarksmith("hmc", "run.toml", "--out", "u").stderr
+    assert "--out PREFIX" in quarksmith("hmc", "run.toml").stderr
+    assert "--out PREFIX" not in quarksmith("hmc", "run.toml", "--out", "u").stderr
     run = quarksmith(*PROPAGATOR, "--correlators", "c.json")
-    solves = load(tmp_path / "c.json")["solves"]
-    found = re.search(
-        r"12 columns: (?:(\d+) to )?(\d+) iterations, residual (\S+) at most, (\S+) s of solves", run.stdout
-    )
-    assert int(found[2]) == max(s["iterations"] for s in solves)
-    assert float(found[3]) == pytest.approx(max(s["residual"] for s in solves), rel=0.01)
-    assert float(found[4]) == pytest.approx(sum(s["seconds"] for s in solves), rel=0.01)
-    first = next(line for line in run.stderr.splitlines() if "propagator" in line)
-    assert " left" not in first
+    solves = quarksmith.json("c.json")["solves"]
+    columns, most, residual, seconds = re.search(
+        r"(\d+) columns: (?:\d+ to )?(\d+) iterations, residual (\S+) at most, (\S+) s", run.stdout
+    ).groups()
+    assert (int(columns), int(most)) == (12, max(s["iterations"] for s in solves))
+    assert float(residual) == pytest.approx(max(s["residual"] for s in solves), rel=0.01)
+    assert float(seconds) == pytest.approx(sum(s["seconds"] for s in solves), rel=0.01)
 
 
 def test_threads_do_not_change_the_bits(quarksmith, tmp_path):
-    import os
-
     for threads in ("1", "2"):
-        quarksmith(
-            *("heatbath", *SMALL, "--sweeps", "2", "--start", "hot", "--out", f"t{threads}"),
-            env=os.environ | {"OMP_NUM_THREADS": threads},
-        )
+        line = ("heatbath", *SMALL, "--sweeps", "2", "--start", "hot", "--out", f"t{threads}")
+        quarksmith(*line, env=os.environ | {"OMP_NUM_THREADS": threads})
     assert (tmp_path / "t1_00002.ildg").read_bytes() == (tmp_path / "t2_00002.ildg").read_bytes()
-
-
-def test_convert_and_info(quarksmith, tmp_path):
-    quarksmith("heatbath", *SMALL, "--sweeps", "1", "--out", "u")
-    plaquettes = []
-    for name, extra in (("u.nersc", ()), ("u.milc", ()), ("v.dat", ("--format", "ildg", "--bits", "32"))):
-        quarksmith("convert", "u_00001.ildg", name, *extra)
-        quarksmith("info", name, "--json", "i.json", "--overwrite")
-        plaquettes.append(load(tmp_path / "i.json")["plaquette"])
-        assert all(c["agrees"] for c in load(tmp_path / "i.json")["checks"])
-    assert max(plaquettes) - min(plaquettes) < 1e-7
 
 
 PROPAGATOR = ("propagator", "--gauge", "weak:0.2:4,4,4,8:3", "--mass", "0.3")
@@ -146,7 +99,7 @@ PROPAGATOR = ("propagator", "--gauge", "weak:0.2:4,4,4,8:3", "--mass", "0.3")
 
 def test_propagator_writes_all_that_it_promises(quarksmith, tmp_path):
     quarksmith(*PROPAGATOR, "--out", "p.h5", "--correlators", "c.json")
-    result = load(tmp_path / "c.json")
+    result = quarksmith.json("c.json")
     assert result["lattice"] == [4, 4, 4, 8]
     assert set(result["correlators"]) == {"pion", "rho", "proton"}
     assert len(result["mesons"]) == 16 and list(result["mesons"])[:4] == ["1", "gx", "gy", "gxgy"]
@@ -161,80 +114,39 @@ def test_propagator_writes_all_that_it_promises(quarksmith, tmp_path):
     assert float(rows[3]["pion"]) == pytest.approx(result["correlators"]["pion"][3], rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        ("--solver", "cg"),
-        ("--even-odd", "none"),
-        ("--even-odd", "asymmetric"),
-        ("--precision", "double-single"),
-        ("--precision", "double-half", "--solver", "cg"),
-        ("--reconstruct", "18"),
-        ("--reconstruct", "8"),
-        ("--basis", "degrand_rossi"),
-    ],
-)
-def test_every_way_to_solve_gives_the_same_correlators(quarksmith, tmp_path, choice):
+WAYS = {
+    "cg": ("--solver", "cg"),
+    "all sites": ("--even-odd", "none"),
+    "asymmetric": ("--even-odd", "asymmetric"),
+    "single": ("--precision", "double-single"),
+    "half": ("--precision", "double-half", "--solver", "cg"),
+    "18 reals": ("--reconstruct", "18"),
+    "8 reals": ("--reconstruct", "8"),
+    "basis": ("--basis", "degrand_rossi"),
+}
+
+
+def test_every_way_to_solve_gives_the_same_correlators(quarksmith):
     quarksmith(*PROPAGATOR, "--correlators", "a.json")
-    quarksmith(*PROPAGATOR, "--correlators", "b.json", *choice)
-    a, b = (load(tmp_path / name)["correlators"] for name in ("a.json", "b.json"))
-    assert b["pion"] == pytest.approx(a["pion"], rel=1e-8)
-    for (x, _), (y, _) in zip(a["proton"], b["proton"], strict=True):
-        assert y == pytest.approx(x, rel=1e-6, abs=1e-16)
-
-
-def test_sources_and_sinks(quarksmith, tmp_path):
-    for source in ("point:1,2,3,4", "gaussian:1,2,3,4:1.5,4", "wall:4"):
-        quarksmith(
-            *PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json", "--overwrite"
-        )
-        pion = load(tmp_path / "c.json")["correlators"]["pion"]
-        assert pion[0] == max(pion) and min(pion) > 0
-
-
-def test_kappa_and_mass_say_the_same(quarksmith, tmp_path):
-    gauge = ("propagator", "--gauge", "weak:0.2:4,4,4,4:3")
-    quarksmith(*gauge, "--mass", "0.5", "--correlators", "a.json")
-    quarksmith(*gauge, "--kappa", 1 / 9, "--correlators", "b.json")
-    a, b = (load(tmp_path / name)["correlators"]["pion"] for name in ("a.json", "b.json"))
-    assert b == pytest.approx(a, rel=1e-9)
-
-
-def test_an_interrupted_propagator_continues(quarksmith, tmp_path):
-    slow = ("--solver", "cg", "--even-odd", "none", "--tol", "1e-12")
-    arguments = ("propagator", "--gauge", "weak:0.2:8,8,8,8:3", "--mass", "-0.1", *slow, "--out", "p.h5")
-    process = subprocess.Popen([BUILD / "bin" / "quarksmith", *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.05)
-        if (tmp_path / "p.h5.part").exists():
-            time.sleep(0.2)
-            process.send_signal(signal.SIGKILL)
-            break
-    process.wait()
-    if (tmp_path / "p.h5").exists():
-        pytest.skip("the machine solved all columns before it could be interrupted")
-    refusal = quarksmith.refuses(*arguments[:4], "0.2", *arguments[5:])
-    assert "unfinished file of another calculation" in refusal and "mass" in refusal
-    quarksmith(*arguments, "--correlators", "c.json")
-    quarksmith(*arguments[:-1], "whole.h5", "--correlators", "w.json")
-    c, w = (load(tmp_path / name)["correlators"]["pion"] for name in ("c.json", "w.json"))
-    assert c == w
-    assert not (tmp_path / "p.h5.part").exists()
-    quarksmith.refuses(*arguments)
-    quarksmith(*arguments[:4], "1", "--out", "p.h5", "--overwrite")  # heavier quarks take less
+    a = quarksmith.json("a.json")["correlators"]
+    for name, choice in WAYS.items():
+        quarksmith(*PROPAGATOR, "--correlators", f"{name}.json", *choice)
+        b = quarksmith.json(f"{name}.json")["correlators"]
+        assert b["pion"] == pytest.approx(a["pion"], rel=1e-8), name
+        for (x, _), (y, _) in zip(a["proton"], b["proton"], strict=True):
+            assert y == pytest.approx(x, rel=1e-6, abs=1e-16), name
 
 
 def test_accuracy_orders_the_formats(quarksmith, tmp_path):
     run = quarksmith("accuracy", *SMALL, "--json", "a.json")
-    rms = {k["name"]: k["rms"] for k in load(tmp_path / "a.json")["kernels"]}
+    rms = {k["name"]: k["rms"] for k in quarksmith.json("a.json")["kernels"]}
     formats = {f: f"wilson_{f}_r12_nr_n1" for f in ("half", "bits20", "bits24", "single", "bits30", "double")}
     found = {f: rms[name] for f, name in formats.items() if name in rms}  # bits of profile wide
     assert {"half", "single", "double"} <= set(found)
     assert list(found.values()) == sorted(found.values(), reverse=True), run.stdout
     if "bits20" in found:  # half a step of the largest of six numbers, a few of which add up
         assert 0.2 * 2.0**-20 < found["bits20"] < 4 * 2.0**-20
-    for kernel in load(tmp_path / "a.json")["kernels"]:
+    for kernel in quarksmith.json("a.json")["kernels"]:
         deviations, fractions = zip(*kernel["distribution"], strict=True)
         assert list(deviations) == sorted(deviations) and fractions[-1] == 1
     assert "no kernel" in quarksmith.refuses("accuracy", *SMALL, "--only", "nothing")
@@ -242,7 +154,7 @@ def test_accuracy_orders_the_formats(quarksmith, tmp_path):
 
 def test_bench_measures_every_kernel(quarksmith, tmp_path):
     run = quarksmith("bench", *SMALL, "--seconds", "0.001", "--json", "b.json", "--csv", "b.csv")
-    result = load(tmp_path / "b.json")
+    result = quarksmith.json("b.json")
     kernels = result["kernels"]
     assert kernels and all(k["gbytes_per_second"] > 0 for k in kernels)
     if platform.machine() == "x86_64":  # of others not all tell these
@@ -256,7 +168,7 @@ def test_a_batch_of_columns_gives_what_single_columns_give(quarksmith, tmp_path)
     common = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0.2", "--precision", "double-half", "--tol", "1e-11")
     quarksmith(*common, "--correlators", "one.json", "--batch", "1")
     quarksmith(*common, "--correlators", "five.json", "--batch", "5")
-    one, five = load(tmp_path / "one.json"), load(tmp_path / "five.json")
+    one, five = quarksmith.json("one.json"), quarksmith.json("five.json")
     assert [(s["spin"], s["colour"]) for s in five["solves"]] == [(n // 3, n % 3) for n in range(12)]
     assert all(s["residual"] <= 1e-11 and s["seconds"] > 0 for s in five["solves"])
     assert five["correlators"]["pion"] == pytest.approx(one["correlators"]["pion"], rel=1e-9)
@@ -266,16 +178,16 @@ def test_a_failed_batch_keeps_the_columns_that_converged(quarksmith, tmp_path):
     common = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0", "--solver", "cg", "--batch", "12")
     limit = ("--max-iterations", "20", "--json", "cut.json", "--overwrite")
     quarksmith(*common, *limit, "--tol", "1e-13", status=1)
-    residuals = sorted(s["residual"] for s in load(tmp_path / "cut.json")["solves"])
+    residuals = sorted(s["residual"] for s in quarksmith.json("cut.json")["solves"])
     middle = ("--tol", residuals[6] * (1 - 1e-6), "--out", "p.h5")
     refused = quarksmith(*common, *limit, *middle, status=1)
     assert "not converged" in refused.stderr
-    failed = [s for s in load(tmp_path / "cut.json")["solves"] if not s.get("converged", True)]
+    failed = [s for s in quarksmith.json("cut.json")["solves"] if not s.get("converged", True)]
     assert 0 < len(failed) < 12
     assert all(residuals[0] < s["residual"] < 1e-6 for s in failed)
     resumed = quarksmith(*common, *middle, "--json", "rest.json")
     assert resumed.stderr.count("taken from p.h5.part") == 12 - len(failed)
-    assert all(s["residual"] <= residuals[6] for s in load(tmp_path / "rest.json")["solves"])
+    assert all(s["residual"] <= residuals[6] for s in quarksmith.json("rest.json")["solves"])
 
 
 def test_solve_bench_writes_its_table(quarksmith, tmp_path):
@@ -294,15 +206,13 @@ def test_solve_bench_writes_its_table(quarksmith, tmp_path):
         *("--solver", "cg", "--precision", "double,double-half", "--batch", "1,3", "--repeat", "1"),
         *("--csv", "t.csv", "--json", "t.json", "--history", "h.csv"),
     )
-    rows = load(tmp_path / "t.json")["solves"]
+    rows = quarksmith.json("t.json")["solves"]
     assert [(r["precision"], r["batch"]) for r in rows] == [(p, b) for p in ("double", "double-half") for b in (1, 3)]
     assert all(r["converged"] and r["measured"] <= 1e-8 and r["residual"] < 1e-6 for r in rows)
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 5
     history = list(csv.DictReader((tmp_path / "h.csv").open()))
     assert max(int(h["iteration"]) for h in history) == max(r["iterations"] for r in rows)
     assert float(history[0]["residual"]) > float(history[-1]["residual"])
-    refused = quarksmith("solve-bench", "--gauge", "unit:4,4,4,4", "--mass", "1", "--batch", "0", status=2)
-    assert "--batch" in refused.stderr
 
 
 def test_auto_is_the_lowest_precision_that_is_built(quarksmith, tmp_path):
@@ -312,40 +222,28 @@ def test_auto_is_the_lowest_precision_that_is_built(quarksmith, tmp_path):
     doublet = ("--action", "twisted-doublet", "--mu", "0.1", "--epsilon", "0.05")
     for action, solvers, used in (((), "cg,multishift", "double-half"), (doublet, "cg", "double")):
         bench = quarksmith("solve-bench", *common, *action, "--solver", solvers, "--repeat", "1")
-        rows = load(tmp_path / "p.json")["solves"]
+        rows = quarksmith.json("p.json")["solves"]
         assert bench.stdout.count(f"  in {used}\n") == len(rows)
         assert {(r["precision"], r["precision_used"], r["converged"]) for r in rows} == {("auto", used, True)}
         quarksmith("propagator", *common, *action)
-        solves = load(tmp_path / "p.json")["solves"]
+        solves = quarksmith.json("p.json")["solves"]
         assert {s["precision"] for s in solves} == {used} and all(s["residual"] <= 1e-10 for s in solves)
 
 
 def test_solve_bench_of_shifts_and_blocks(quarksmith, tmp_path):
-    common = (
-        "solve-bench",
-        "--gauge",
-        "peer-random:4,4,4,4:1",
-        "--mass",
-        "-0.6",
-        "--repeat",
-        "1",
-        "--json",
-        "t.json",
-        "--overwrite",
-    )
+    common = ("solve-bench", "--gauge", "peer-random:4,4,4,4:1", "--mass", "-0.6", "--repeat", "1")
+    common += ("--json", "t.json", "--overwrite")
     quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,0.001", "--precision", "double,double-single")
-    for row in load(tmp_path / "t.json")["solves"]:
+    for row in quarksmith.json("t.json")["solves"]:
         assert row["converged"] and row["batch"] == 2
         assert [shift["shift"] for shift in row["shifts"]] == [0.5, 0.001]
         assert all(shift["residual"] <= 1e-10 for shift in row["shifts"])
         assert row["shifts"][0]["shared_iterations"] < row["shifts"][1]["shared_iterations"]
     quarksmith(*common, "--solver", "cg,block-cg", "--precision", "double", "--batch", "12")
-    single, block = load(tmp_path / "t.json")["solves"]
+    single, block = quarksmith.json("t.json")["solves"]
     assert block["converged"] and block["iterations"] < single["iterations"]
-    refused = quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,-1", status=2)
-    assert "sigma >= 0" in refused.stderr
 
 
 def test_the_links_of_the_peer_have_its_plaquette(quarksmith, tmp_path):
     quarksmith("propagator", "--gauge", "peer-random:8,8,8,8:1", "--mass", "1", "--tol", "1e-4", "--json", "p.json")
-    assert load(tmp_path / "p.json")["plaquette"] == pytest.approx(0.12, abs=0.01)
+    assert quarksmith.json("p.json")["plaquette"] == pytest.approx(0.12, abs=0.01)

@@ -5,7 +5,6 @@ A few kills each; twenty each with `-m slow` (make fuzz). QUARKSMITH_FUZZ_SEED s
 
 import datetime
 import fcntl
-import json
 import os
 import random
 import signal
@@ -33,9 +32,9 @@ class Propagator:
     def outcome(self, quarksmith, folder):
         """Checksums of all columns as stored, which `info` has found right, and all that correlators hold but times."""
         quarksmith("info", "p.h5", "--json", "i.json", "--overwrite")
-        columns = json.loads((folder / "i.json").read_text())["columns"]
+        columns = quarksmith.json("i.json")["columns"]
         assert all(c["state"] == "sound" for c in columns)
-        correlators = json.loads((folder / "c.json").read_text())
+        correlators = quarksmith.json("c.json")
         for solve in correlators["solves"]:
             del solve["seconds"], solve["gflops"]
         return [c["checksum"] for c in columns], correlators
@@ -53,7 +52,7 @@ class Heatbath:
 
     def outcome(self, quarksmith, folder):
         """Configurations that a whole run has, and the JSON of all steps."""
-        told = json.loads((folder / "o.json").read_text())
+        told = quarksmith.json("o.json")
         return [(folder / f"u_{n:05}.ildg").read_bytes() for n in range(2, self.steps + 1, 2)], self.told(told)
 
     def told(self, result):
@@ -80,11 +79,11 @@ class Whole:
         return (*self.line, "--overwrite")
 
     def outcome(self, quarksmith, folder):
-        result = json.loads((folder / "o.json").read_text())
+        result = quarksmith.json("o.json")
         return (folder / "o.ildg").read_bytes(), {k: v for k, v in result.items() if "seconds" not in k}
 
 
-WEAK = ("--gauge", "weak:0.3:8,8,8,8:1")
+WEAK = ("--gauge", "weak:0.3:4,8,8,8:1")
 SMALL = ("--gauge", "weak:0.3:4,4,4,8:1")
 COMMANDS = {
     "wilson": Propagator(*WEAK, "--mass", "0.1", *LONG),

@@ -1,27 +1,18 @@
 """`quarksmith links`: fat and long links as files."""
 
-import json
-
 import numpy as np
 import pytest
+from independent import ildg_links
 
 from tests.generator.fat_paths import expected
 
 GAUGE = "weak:0.4:4,4,4,8:3"
-EXTENT = (8, 4, 4, 4)  # t slowest
-
-
-def links_of(data: bytes) -> np.ndarray:
-    """Links of an ILDG file, 64 bit: axes t, z, y, x, direction, row, column."""
-    count = int(np.prod(EXTENT)) * 4 * 9
-    at = data.index(b"ildg-binary-data") + 128
-    return np.frombuffer(data, ">c16", count, at).reshape(*EXTENT, 4, 3, 3)
 
 
 def test_files_hold_what_the_actions_say_and_are_read_again(quarksmith):
     quarksmith("links", "--action", "asqtad", "--u0", 0.9, GAUGE, "--fat", "f.ildg", "--long", "l.ildg", "--json", "a")
-    told = json.loads((quarksmith.folder / "a").read_text())
-    fat, long = (links_of((quarksmith.folder / name).read_bytes()) for name in ("f.ildg", "l.ildg"))
+    told = quarksmith.json("a")
+    fat, long = (ildg_links(quarksmith.folder / name) for name in ("f.ildg", "l.ildg"))
     # A long link is a unitary matrix times the coefficient; fat links are no multiples of such.
     square = np.einsum("...ij,...kj->...ik", long, long.conj())
     assert np.abs(square - np.eye(3) / (24 * 0.81) ** 2).max() < 1e-16
@@ -41,7 +32,7 @@ def test_links_are_the_sums_over_all_paths(quarksmith, name, options, values):
     """Paths one by one, of a thermalised configuration as it stands in its file."""
     quarksmith("heatbath", "--lattice", "4,4,4,8", "--beta", 6, "--sweeps", 3, "--seed", 5, "--out", "u")
     quarksmith("links", "--action", name, *options, "u_00003.ildg", "--fat", "f.ildg", "--long", "l.ildg")
-    read = lambda file: links_of((quarksmith.folder / file).read_bytes()).transpose(3, 2, 1, 0, 4, 5, 6)  # noqa: E731
+    read = lambda file: ildg_links(quarksmith.folder / file).transpose(3, 2, 1, 0, 4, 5, 6)  # noqa: E731
     wanted = expected(name, read("u_00003.ildg"), **values)
     for file, links in (("f.ildg", wanted["fat"]), ("l.ildg", wanted["long"])):
         assert np.abs(read(file) - links).max() < 1e-13
@@ -52,11 +43,4 @@ def test_hisq_of_unit_links_is_the_free_action(quarksmith):
     options = ("--epsilon", epsilon, "--fat", "f.ildg", "--long", "l.ildg")
     quarksmith("links", "unit:4,4,4,8", *options, "--json", "h")
     for name, value in (("f.ildg", 1 + (1 + epsilon) / 8), ("l.ildg", -(1 + epsilon) / 24)):
-        assert np.abs(links_of((quarksmith.folder / name).read_bytes()) - value * np.eye(3)).max() < 1e-14
-
-
-def test_wrong_use_is_told(quarksmith):
-    assert "asqtad or hisq" in quarksmith.refuses("links", GAUGE, "--action", "naive")
-    assert "--u0" in quarksmith.refuses("links", GAUGE, "--u0", 0.9)
-    assert "HISQ" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--charm", 0.6)
-    assert "use a number of at least 0.1" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)
+        assert np.abs(ildg_links(quarksmith.folder / name) - value * np.eye(3)).max() < 1e-14

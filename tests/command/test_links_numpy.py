@@ -1,7 +1,5 @@
 """What `quarksmith measure` makes of links alone, against NumPy."""
 
-import json
-
 import numpy as np
 import pytest
 from independent import adjoint, ahead, ildg_links, walk
@@ -62,7 +60,7 @@ def test_flow(quarksmith, tmp_path, links, action):
     assert np.allclose(ildg_links(tmp_path / "v.ildg"), expected, rtol=0, atol=1e-13)
     for tolerance, steps in ((1.001 * d, 1), (0.999 * d, 3)):  # one that is too large, then two
         quarksmith(*line, "--time", "0.05", "--tol", tolerance, "--out", "v.ildg")
-        assert json.loads((tmp_path / "f.json").read_text())["steps"] == steps
+        assert quarksmith.json("f.json")["steps"] == steps
     assert 1e-9 < abs(ildg_links(tmp_path / "v.ildg") - expected).max() < d
 
 
@@ -115,7 +113,7 @@ def test_a_gauge_that_is_not_reached_ends_the_run(quarksmith, tmp_path):
 def checksums(quarksmith, folder):
     """Of the columns of the transformation."""
     quarksmith("info", "g_00003.h5", "--json", "i.json", "--overwrite")
-    return [column["checksum"] for column in json.loads((folder / "i.json").read_text())["columns"]]
+    return [column["checksum"] for column in quarksmith.json("i.json")["columns"]]
 
 
 def test_ranks_give_the_same(quarksmith, tmp_path):
@@ -132,6 +130,6 @@ def test_ranks_give_the_same(quarksmith, tmp_path):
     found = []
     for name, run in {"r": quarksmith, "s": lambda *line: Job(tmp_path)(4, *line, "--grid", "1,1,2,2")}.items():
         run("measure", "run.toml", "--out", f"{name}.h5", "--json", f"{name}.json", "--overwrite")
-        results = json.loads((tmp_path / f"{name}.json").read_text())["configurations"][0]["results"]
+        results = quarksmith.json(f"{name}.json")["configurations"][0]["results"]
         found.append((results, checksums(quarksmith, tmp_path)))
     assert found[0] == found[1]

@@ -1,7 +1,6 @@
 """docs/tutorial-masses.md on a smaller lattice."""
 
 import importlib.util
-import json
 import subprocess
 import sys
 
@@ -32,7 +31,7 @@ def test_the_tutorial(quarksmith, tmp_path):
     assert [row.split()[0] for row in run.stdout.splitlines()] == ["pion", "rho", "nucleon"]
     assert (tmp_path / "masses.png").stat().st_size > 5000
     pion = masses().read_correlator(tmp_path / "results.h5", "mesons", ["g5"])
-    told = json.loads((tmp_path / "r.json").read_text())["configurations"]
+    told = quarksmith.json("r.json")["configurations"]
     values = np.array([np.array(c["results"]["mesons"]["values"])[:, 0, 0, :, 0].mean(axis=0) for c in told])
     assert [o[0].value for o in pion.content] == pytest.approx(values.mean(axis=0), rel=1e-12)
     assert pion.content[0][0].idl["run"] == range(4, 15, 2)

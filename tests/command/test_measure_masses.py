@@ -1,7 +1,5 @@
 """Propagators of `quarksmith measure` that come from one solve, and interpolators that are combinations of others."""
 
-import json
-
 import numpy as np
 
 STAGGERED = """
@@ -64,7 +62,7 @@ interpolators = ["chroma-nucleon-pol", "chroma-nucleon-mixed", "chroma-nucleon-u
 def measured(quarksmith, tmp_path, text: str, name: str) -> np.ndarray:
     (tmp_path / "run.toml").write_text(text)
     quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json", "--overwrite")
-    values = json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"][name]["values"]
+    values = quarksmith.json("r.json")["configurations"][0]["results"][name]["values"]
     return np.array(values) @ np.array([1, 1j])
 
 

@@ -1,7 +1,5 @@
 """What RUN.toml of `quarksmith measure` may not say: each is one error of a key and its line, before any work."""
 
-import re
-
 import pytest
 from test_measure import EXAMPLE, LOOP, OBSERVABLES, THREE_POINT
 from test_measure_currents import WALLS
@@ -123,42 +121,14 @@ ELSEWHERE = [  # what is wrong shows in another table: its name, and the key the
 ]
 
 
-def line_of(text, at, key):
-    """Of a key in the table around a place, from 1; of the head of the table, if the key is not there."""
-    begin = max(text.rfind("\n[", 0, at) + 1, 0)
-    end = text.find("\n[", at)
-    table = text[begin : end if end >= 0 else None]
-    found = re.search(rf"^{key} = ", table, flags=re.M)
-    return 1 + text[: begin + (found.start() if found else 0)].count("\n")
-
-
-def refusal(quarksmith, tmp_path, text):
-    """Line, what it is of, and the message."""
-    (tmp_path / "run.toml").write_text(text)
-    error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5")
-    assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
-    assert error.count("error:") == 1, error
-    line, what, message = re.search(r"error: run\.toml:(\d+): ([^:]+): (.*)", error).groups()
-    return int(line), what, message
-
-
 @pytest.mark.parametrize(("base", "old", "new", "key"), WRONG, ids=[f"{n}-{c[3]}" for n, c in enumerate(WRONG)])
-def test_a_wrong_key_is_refused_with_its_line(quarksmith, tmp_path, base, old, new, key):
-    assert old in base
-    text = base.replace(old, new, 1)
-    line, _, message = refusal(quarksmith, tmp_path, text)
-    if key is not None:
-        assert re.match(rf"(key ')?{key}\b", message), message
-        assert line == line_of(text, base.index(old) + 1, key)
+def test_a_wrong_key_is_refused_with_its_line(refuse_file, base, old, new, key):
+    refuse_file("measure", base, old, new, key, out="r.h5")
 
 
 @pytest.mark.parametrize(("base", "old", "new", "name", "key"), ELSEWHERE, ids=[c[2][:20] for c in ELSEWHERE])
-def test_what_does_not_go_together_is_refused(quarksmith, tmp_path, base, old, new, name, key):
-    assert old in base
-    text = base.replace(old, new)
-    line, what, message = refusal(quarksmith, tmp_path, text)
-    assert what == f"correlator '{name}'" and re.match(rf"{key}\b", message)
-    assert line == line_of(text, text.index(f'name = "{name}"'), key)
+def test_what_does_not_go_together_is_refused(refuse_file, base, old, new, name, key):
+    refuse_file("measure", base, old, new, key, of=name, out="r.h5")
 
 
 def test_options_that_mean_nothing_are_refused(quarksmith, tmp_path):

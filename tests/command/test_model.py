@@ -31,7 +31,7 @@ def model(quarksmith):
     def run(*arguments, link="100,1", lattice=("16,16,16,16", "--local"), measured=("m.json",)):
         line = ("model", "--lattice", *lattice, "--link", link, *arguments, "--json", "out.json", "--overwrite")
         quarksmith(*line, "--measured", *measured)
-        return json.loads((quarksmith.folder / "out.json").read_text())["rows"]
+        return quarksmith.json("out.json")["rows"]
 
     return run
 
@@ -193,28 +193,27 @@ def test_times_on_several_ranks_are_compared_and_calibrate(model, quarksmith):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("given", "named"),
     [
-        (("--grid", "1,1,1,3", "--link", "1,1"), "16 sites in t cannot be cut into 3 parts of even length"),
-        (("--grid", "1,1,1", "--link", "1,1"), "--grid: '1,1,1' is not four integers"),
-        (("--grid", "1,1,1,4", "--link", "100"), "--link: '100' is not GB/s,us"),
-        (("--grid", "1,1,1,4", "--link", "0,1"), "a rate must be above 0"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--precision", "single"), "only double with 1 right-hand side(s)"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--batch", 12), "scaling --precision double --reconstruct 12 --batch"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--precision", "triple"), "triple"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--reconstruct", "18"), "nothing was measured"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--ranks-per-host", 2), "give --network GB/s,us"),
-        (("--grid", "2,2,4,2", "--link", "1,1"), "at most 16 of a host"),
-        (("--link", "1,1"), "--grid, or their numbers with --ranks"),
-        (("--ranks", "3", "--link", "1,1"), "cannot be cut into 3 parts"),
-        (("--grid", "1,1,1,1", "--link", "1,1", "--launch", "102"), "give a smaller --launch"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--schwarz", "no"), "--schwarz: 'no' is not an integer"),
-        (("--grid", "1,1,1,4", "--link", "1,1", "--schwarz", "4:half"), "precision half"),
+        ({"grid": "1,1,1,3"}, "3 parts"),
+        ({"link": "100"}, "link"),
+        ({"link": "0,1"}, "link"),
+        ({"precision": "single"}, "precision single"),
+        ({"batch": 12}, "12 right-hand side(s)"),
+        ({"reconstruct": "18"}, "18 reals"),
+        ({"ranks_per_host": 2}, "network"),
+        ({"grid": "2,2,4,2"}, "32 ranks"),
+        ({"grid": ""}, "ranks"),
+        ({"grid": "", "ranks": "3"}, "3 parts"),
+        ({"grid": "1,1,1,1", "launch": 102}, "launch"),
+        ({"schwarz": "no"}, "schwarz"),
+        ({"schwarz": "4:half"}, "precision half"),
     ],
 )
-def test_wrong_use(quarksmith, arguments, message):
-    times(quarksmith.folder)
-    assert message in quarksmith.refuses("model", "--lattice", "16,16,16,16", "--measured", "m.json", *arguments)
+def test_wrong_use(refused, tmp_path, given, named):
+    times(tmp_path)
+    line = {"lattice": "16,16,16,16", "measured": "m.json", "grid": "1,1,1,4", "link": "1,1", **given}
+    assert named in str(refused("model", **{key: value for key, value in line.items() if value}))
 
 
 def test_files_that_do_not_serve(quarksmith):
@@ -232,9 +231,9 @@ def test_bytes_are_those_that_ranks_send(mpirun, quarksmith, grid):  # noqa: F81
     line = ("--lattice", "8,8,8,8", "--grid", grid)
     common = ("--device", "cpu", "--json", "s.json", "--precision", "double,half", "--seconds", "0.01")
     mpirun(2, "scaling", *line, *common)
-    measured = json.loads((mpirun.folder / "s.json").read_text())["rows"]
+    measured = mpirun.json("s.json")["rows"]
     quarksmith("model", *line, "--measured", "s.json", "--link", "10,1", "--target", "cpu", "--json", "m.json")
-    rows = json.loads((mpirun.folder / "m.json").read_text())["rows"]
+    rows = mpirun.json("m.json")["rows"]
     for row in rows:
         sent = {r["bytes_sent"] for r in measured if r["precision"] == row["precision"] and r["policy"] != "alone"}
         assert sent == {row["bytes_sent"]}
@@ -251,7 +250,7 @@ def test_other_hops_are_timed_but_are_no_measurements_of_the_model(mpirun, quark
     ):
         common = ("--device", "cpu", "--precision", "double", "--seconds", "0.01", "--json", f"{hop}.json")
         mpirun(2, "scaling", *line, "--operator", hop, "--reconstruct", links, *common)
-        data = json.loads((mpirun.folder / f"{hop}.json").read_text())
+        data = mpirun.json(f"{hop}.json")
         assert data["operator"] == hop and all(r["gflops"] > 0 for r in data["rows"])
         sent[hop] = {r["bytes_sent"] for r in data["rows"] if r["policy"] != "alone"}
         flops[hop] = data["rows"][0]["gflops"] * data["rows"][0]["microseconds"]

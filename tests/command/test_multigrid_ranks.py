@@ -1,6 +1,5 @@
 """Multigrid by the command as several ranks: what one process gives, searched, kept and in trajectories."""
 
-import json
 import re
 
 import pytest
@@ -16,7 +15,7 @@ def solved(job, ranks: int, grid: str, *options: object) -> tuple[dict, str]:
     name = "alone.json" if ranks == 1 else "together.json"
     line = (*SOLVE, *options, "--correlators", name, *(("--grid", grid) if ranks > 1 else ()))
     said = job(ranks, *line).stderr
-    return json.loads((job.folder / name).read_text()), said
+    return job.json(name), said
 
 
 def iterations(found: dict) -> list[int]:
@@ -48,7 +47,7 @@ def test_tune_measures_on_ranks(mpirun):  # noqa: F811
     (mpirun.folder / "begin.toml").write_text(QUICK)
     tune = ("multigrid", "tune", *LINKS, "--kappa", "0.12", "--tol", "1e-8", "--out", "mg.toml", "--json", "t.json")
     text = mpirun(2, *tune, "--mg", "begin.toml", "--within", "3s").stdout
-    report = json.loads((mpirun.folder / "t.json").read_text())
+    report = mpirun.json("t.json")
     assert len(re.findall(r"^ +\d+ ", text, flags=re.M)) == len(report["trials"]) >= 1
     best = next(t for t in report["trials"] if t["best"])
     assert (mpirun.folder / "mg.toml").read_text().endswith(best["parameters"])
@@ -61,7 +60,7 @@ def test_a_trajectory_is_that_of_one_process(mpirun):  # noqa: F811
     found = []
     for ranks, grid in ((1, ()), (2, ("--grid", "1,1,1,2"))):
         mpirun(ranks, "hmc", "run.toml", "--json", "o.json", "--overwrite", *grid)
-        found.append(json.loads((mpirun.folder / "o.json").read_text())["trajectories"][0])
+        found.append(mpirun.json("o.json")["trajectories"][0])
     alone, together = found
     assert together["dH"] == pytest.approx(alone["dH"], abs=1e-8)
     assert together["actions"]["quark"] == pytest.approx(alone["actions"]["quark"], rel=1e-10)

@@ -1,15 +1,13 @@
 """The profile of docs/howto-profile.md: a build of it serves every command."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import textwrap
 
 import pytest
-from conftest import BUILD, ROOT, Command, built_for_cpus
-from relink import compiled, linked
+from conftest import BUILD, ROOT, built_for_cpus
+from relink import compiled, own_command
 
 from generator.__main__ import main
 from generator.emit.build import read_build
@@ -19,21 +17,6 @@ from generator.targets import HOST
 DOCUMENT = ROOT / "docs" / "howto-profile.md"
 GAUGE = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--correlators", "c.json", "--overwrite")
 PROPAGATOR = ("propagator", *GAUGE, "--device", "cpu", "--quiet")
-
-
-class Own(Command):
-    """The command with the kernels of another profile."""
-
-    def __init__(self, folder, program):
-        super().__init__(folder)
-        self.program = program
-
-    def __call__(self, *arguments, status=0):
-        words = [self.program, *map(str, arguments)]
-        one = os.environ | {"OMP_NUM_THREADS": "1"}  # small lattices
-        run = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, env=one)
-        assert run.returncode == status, f"{words}: status {run.returncode}\n{run.stdout}\n{run.stderr}"
-        return run
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +40,7 @@ def command_of(profile, folder):
         objects.append(compiled(source, "/cpu/registry.cpp", command=f"quarksmith_{HOST.tables[table]}.dir"))
     for name in ("tables.cpp", "tuned.cpp"):
         objects.append(compiled(folder / "generated" / name, f"/{name}"))
-    return Own(folder, linked(folder, objects))
+    return own_command(folder, objects)
 
 
 @pytest.fixture(scope="module")
@@ -80,32 +63,23 @@ def test_configurations_are_made_looked_at_and_smeared(own):
     own("flow", "q_00002.ildg", "--step", "0.02", "--time", "0.04")
 
 
-@pytest.mark.parametrize(
-    "solver", ["cg", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "eigcg", "gmres-dr"]
-)
 @pytest.mark.parametrize("precision", ["double", "single", "double-single"])
-def test_every_solver_runs_in_every_precision(solver, precision, own):
+def test_every_solver_runs_in_every_precision(precision, own):
     tolerance = "1e-4" if precision == "single" else "1e-9"
-    own(*PROPAGATOR, "--solver", solver, "--precision", precision, "--tol", tolerance)
+    for solver in ("cg", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg", "eigcg", "gmres-dr"):
+        own(*PROPAGATOR, "--solver", solver, "--precision", precision, "--tol", tolerance)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_sources_forms_and_batches(own):
+    for options in (
         ("--source", "gaussian:0,0,0,0:2,4", "--sink", "gaussian:2,4"),
         ("--source", "jacobi:0,0,0,0:0.1,3", "--sink", "wuppertal:0.2,2"),
         ("--smear-links", "stout:0.1,1"),
         ("--even-odd", "asymmetric"),
-        ("--even-odd", "none"),
-        ("--batch", "4"),
+        ("--even-odd", "none", "--batch", "4"),
         ("--solver", "gcr", "--preconditioner", "mr:2"),
-    ],
-)
-def test_sources_forms_and_batches(options, own):
-    own(*PROPAGATOR, "--tol", "1e-6", *options)
-
-
-def test_shifts(own):
+    ):
+        own(*PROPAGATOR, "--tol", "1e-6", *options)
     own("solve-bench", *GAUGE[:4], "--solver", "multishift", "--precision", "double,double-single", "--repeat", "1")
 
 
@@ -153,6 +127,6 @@ def test_links_in_32_bits_are_solved_with_what_include_adds(own):
     own("convert", "r_00002.ildg", "r.milc")
     job = ("--gauge", "r.milc", "--mass", "0.5", "--solver", "cg", "--tol", "1e-12", "--overwrite")
     own("propagator", *job, "--precision", "double-single", "--correlators", "r.json")
-    solves = json.loads((own.folder / "r.json").read_text())["solves"]
+    solves = own.json("r.json")["solves"]
     assert {s["links"] for s in solves} == {"r18-r12"}
     assert max(s["residual"] for s in solves) <= 1e-12

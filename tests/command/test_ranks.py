@@ -18,7 +18,6 @@ LAUNCH = (
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 AT_ONCE = 30
 """Seconds within which a job in trouble must have ended, beside other tests."""
-GRIDS = ((2, "1,1,1,2"), (4, "2,2,1,1"), (4, "1,1,1,4"))
 
 
 class Job:
@@ -45,6 +44,10 @@ class Job:
 
     def __call__(self, ranks: int, *arguments: object, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         return self.run(self.line(ranks, *arguments), status)
+
+    def json(self, name: str) -> dict:
+        """What it has written."""
+        return json.loads((self.folder / name).read_text())
 
     def error(self, ranks: int, *arguments: object, status: int | None = 2) -> str:
         """The one error of a job that must fail."""
@@ -82,23 +85,21 @@ def configuration(quarksmith):
     return "u_00001.ildg"
 
 
-@pytest.mark.parametrize(("ranks", "grid"), GRIDS)
-def test_info_is_that_of_one_process(quarksmith, mpirun, configuration, ranks, grid):
-    alone = quarksmith("info", configuration, "--json", "alone.json", "--overwrite").stdout
-    if grid == "1,1,1,4":  # t slices of two sites, chosen without being asked for
-        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--overwrite").stdout
-    else:
-        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--grid", grid, "--overwrite").stdout
-    assert together == alone
-    one, all_ranks = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+def test_info_is_that_of_one_process(quarksmith, mpirun, configuration):
+    """Slices in time of two sites are chosen without being asked for."""
+    alone = quarksmith("info", configuration, "--json", "alone.json").stdout
+    assert mpirun(4, "info", configuration, "--json", "together.json").stdout == alone
+    one, all_ranks = (mpirun.json(f"{name}.json") for name in ("alone", "together"))
     for key in ("plaquette", "space_plaquette", "time_plaquette", "link_trace"):
         assert all_ranks.pop(key) == pytest.approx(one.pop(key), abs=1e-14)
     assert all_ranks == one
 
 
-@pytest.mark.parametrize(("ranks", "grid"), GRIDS)
-@pytest.mark.parametrize("kind", ["ildg", "nersc", "milc", "openqcd"])
-def test_converted_files_are_those_of_one_process(quarksmith, mpirun, configuration, ranks, grid, kind):
+@pytest.mark.parametrize(
+    ("kind", "ranks", "grid"),
+    [("ildg", 2, "1,1,1,2"), ("nersc", 4, "2,2,1,1"), ("milc", 4, "1,1,1,4"), ("openqcd", 2, "2,1,1,1")],
+)
+def test_converted_files_are_those_of_one_process(quarksmith, mpirun, configuration, kind, ranks, grid):
     quarksmith("convert", configuration, "alone", "--format", kind)
     mpirun(ranks, "convert", configuration, "together", "--format", kind, "--grid", grid)
     assert (mpirun.folder / "together").read_bytes() == (mpirun.folder / "alone").read_bytes()
@@ -107,14 +108,17 @@ def test_converted_files_are_those_of_one_process(quarksmith, mpirun, configurat
 ACTION = ("--gauge", "weak:0.3:4,4,4,8:5", "--mass", "0.1", "--device", "cpu")
 
 
-@pytest.mark.parametrize(("ranks", "grid"), [(2, "1,1,1,2"), (4, "2,1,2,1")])
 @pytest.mark.parametrize(
-    "extra",
+    ("ranks", "grid", "extra"),
     [
-        ("--boundary", "0.3,0,0,1"),
-        ("--action", "clover", "--csw", "1.1", "--source", "gaussian:3,0,1,6:2,4", "--sink", "gaussian:1.5,3"),
-        ("--reconstruct", "12t", "--source", "wall:5", "--solver", "cg"),
-        ("--precision", "double-half", "--source", "noise:3,z4"),
+        (4, "2,1,2,1", ("--boundary", "0.3,0,0,1")),
+        (
+            4,
+            "2,1,2,1",
+            ("--action", "clover", "--csw", "1.1", "--source", "gaussian:3,0,1,6:2,4", "--sink", "gaussian:1.5,3"),
+        ),
+        (2, "1,1,1,2", ("--reconstruct", "12t", "--source", "wall:5", "--solver", "cg")),
+        (2, "1,1,1,2", ("--precision", "double-half", "--source", "noise:3,z4")),
     ],
     ids=["wilson", "clover and smearing", "temporal gauge", "mixed precision"],
 )
@@ -123,7 +127,7 @@ def test_propagator_is_that_of_one_process(quarksmith, mpirun, ranks, grid, extr
     mpirun(
         ranks, "propagator", *ACTION, *extra, "--correlators", "together.json", "--out", "together.h5", "--grid", grid
     )
-    one, all_ranks = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+    one, all_ranks = (mpirun.json(f"{name}.json") for name in ("alone", "together"))
     assert all_ranks["lattice"] == one["lattice"]
     assert all_ranks["plaquette"] == pytest.approx(one["plaquette"], abs=1e-14)
     for ours, alone in zip(all_ranks["solves"], one["solves"], strict=True):
@@ -147,39 +151,32 @@ def test_solve_bench_on_ranks(mpirun):
     line = ("solve-bench", *ACTION, "--solver", "cg", "--precision", "double", "--repeat", 1)
     run = mpirun(2, *line, "--csv", "b.csv", "--history", "h.csv", "--json", "b.json")
     assert run.stdout.count("double") == 1
-    assert json.loads((mpirun.folder / "b.json").read_text())["lattice"] == [4, 4, 4, 8]
+    assert mpirun.json("b.json")["lattice"] == [4, 4, 4, 8]
 
 
-@pytest.mark.parametrize("grid", ["1,1,1,2", "2,1,1,1"])
-def test_a_heatbath_goes_on_as_that_of_one_process(quarksmith, mpirun, grid):
+def test_a_heatbath_goes_on_as_that_of_one_process(quarksmith, mpirun):
     run = ("heatbath", "--lattice", "4,4,4,8", "--beta", "5.8", "--start", "hot", "--sweeps")
     quarksmith(*run, 3, "--out", "alone", "--json", "alone.json")
-    mpirun(2, *run, 2, "--out", "together", "--json", "together.json", "--grid", grid)
-    mpirun(2, *run, 3, "--out", "together", "--json", "together.json", "--grid", grid)
+    mpirun(2, *run, 2, "--out", "together", "--json", "together.json", "--grid", "2,1,1,1")
+    mpirun(2, *run, 3, "--out", "together", "--json", "together.json", "--grid", "1,1,1,2")
     files = [(mpirun.folder / f"{name}_00003.ildg").read_bytes() for name in ("alone", "together")]
-    one, both = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+    one, both = (mpirun.json(f"{name}.json") for name in ("alone", "together"))
     assert files[0] == files[1] and both["lattice"] == [4, 4, 4, 8]
     assert both["plaquettes"] == pytest.approx(one["plaquettes"], abs=1e-14)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        (("info", "u_00001.ildg", "--grid", "1,1,1,4"), "--grid 1,1,1,4 has 4 parts, but 2 ranks were started"),
-        (("info", "u_00001.ildg", "--grid", "1,1"), "is not four integers"),
-        (("bench", "--lattice", "4,4,4,4"), "bench runs as one process, but 2 ranks were started; start it without"),
-        (("accuracy",), "accuracy runs as one process"),
-        (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1"), "needs --out FILE.h5, --correlators FILE.json"),
-        (
-            ("propagator", *ACTION, "--source", "point:0,0,0,8", "--correlators", "c"),
-            "lies outside the 4x4x4x8 lattice",
-        ),
-        (("solve-bench", "--gauge", "unit:6,6,6,6", "--mass", "1"), "cannot be cut into 2 parts of even extents"),
+        (("info", "u_00001.ildg", "--grid", "1,1,1,4"), "--grid 1,1,1,4"),
+        (("bench", "--lattice", "4,4,4,4"), "bench"),
+        (("propagator", *ACTION, "--source", "point:0,0,0,8", "--correlators", "c"), "4x4x4x8"),
+        (("solve-bench", "--gauge", "unit:6,6,6,6", "--mass", "1"), "2 parts"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_wrong_use_is_told_once(mpirun, configuration, arguments, message):
-    assert message in mpirun.error(2, *arguments)
+def test_wrong_use_is_told_once(mpirun, configuration, arguments, named):
+    assert named in mpirun.error(2, *arguments)
 
 
 def test_errors_that_all_ranks_meet_are_told_once(mpirun, configuration):

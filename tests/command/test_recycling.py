@@ -1,7 +1,5 @@
 """Solvers that learn from one right-hand side for the next: what they save, and what is said of it."""
 
-import json
-
 import pytest
 
 HEATBATH = ("heatbath", "--lattice", "4,4,4,8", "--beta", "6.0", "--start", "hot", "--sweeps", "7", "--seed", "9")
@@ -25,10 +23,10 @@ def test_later_columns_take_fewer_iterations(quarksmith, gauge, solver, plain, f
     line = ("propagator", *gauge, *ACTION, "--precision", precision, "--overwrite", "--json", "p.json", "--solver")
     restart = ("--restart", "20") if plain == "gcr" else ()
     quarksmith(*line, plain, *restart)
-    expected = json.loads((quarksmith.folder / "p.json").read_text())
+    expected = quarksmith.json("p.json")
     assert "saving" not in expected
     text = quarksmith(*line, solver, *SIZES).stdout
-    found = json.loads((quarksmith.folder / "p.json").read_text())
+    found = quarksmith.json("p.json")
     assert found["correlators"]["pion"] == pytest.approx(expected["correlators"]["pion"], rel=1e-8)
     assert all(s["residual"] <= 1e-10 and s["solver"] == solver for s in found["solves"])
     first, last = (int(found["solves"][n]["iterations"]) for n in (0, -1))
@@ -38,21 +36,3 @@ def test_later_columns_take_fewer_iterations(quarksmith, gauge, solver, plain, f
     assert saving["saving"] == pytest.approx(1 - last / first)
     assert f"{solver}: {first} iterations for the first of 12 right-hand sides, {last} for the last" in text
     assert last < fraction * expected["solves"][-1]["iterations"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--solver", "eigcg", "--search", "20", "--keep", "10"), "use a search of 21 or more, or keep fewer"),
-        (("--solver", "gmres-dr", "--search", "11", "--keep", "10"), "use a search of 12 or more, or keep fewer"),
-        (("--solver", "eigcg", "--search", "500"), "search = 500; use a whole number between 3 and 400"),
-        (("--solver", "gmres-dr", "--keep", "0"), "keep = 0; use a whole number between 1 and 100"),
-        (("--solver", "cg", "--keep", "4"), "--keep belongs to --solver eigcg, gmres-dr, not to cg"),
-        (("--solver", "eigcg", "--precision", "double-half"), "it iterates in single or double; use double-single"),
-        (("--solver", "gcr", "--preconditioner", "eigcg:4"), "preconditioner 'eigcg'"),
-    ],
-)
-def test_what_cannot_be_is_refused(quarksmith, options, message):
-    line = ("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--json", "p.json")
-    error = quarksmith.refuses(*line, *options)
-    assert message in error and error.count("error:") == 1

@@ -1,6 +1,5 @@
 """Residuals that `propagator` claims, computed again from its files: the links as the file holds them, in 32 bits."""
 
-import json
 import shutil
 import subprocess
 
@@ -148,7 +147,7 @@ def test_quarks_of_walls_are_those_of_the_links_in_the_file(propagator, rounded,
 def test_files_say_which_links_were_used(propagator, quarksmith):
     file, _ = propagator("--kappa", KAPPA, "--reconstruct", "8")
     assert file.links == {"r18-r8"}
-    report = json.loads((quarksmith.folder / "p.json").read_text())
+    report = quarksmith.json("p.json")
     assert {solve["links"] for solve in report["solves"]} == {"r18-r8"}
 
 

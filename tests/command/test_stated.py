@@ -4,7 +4,6 @@ Naive fermions with a chemical potential are made of hops; D234 has hops over tw
 """
 
 import itertools
-import json
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import ROOT
+from independent import GAMMA
 from test_ranks import mpirun, several_ranks  # noqa: F401 (fixtures)
 
 from generator.language.action import OPTIONS
@@ -23,8 +23,6 @@ ACTION = ("--action", "naive", "--mass", MASS, "--mu", MU, "--device", "cpu")
 MASSLESS = ("--action", "naive", "--mass", 0, "--device", "cpu")
 D234 = ("--action", "d234", "--mass", MASS, "--b", 0.2, "--c", 0.1, "--device", "cpu", "--reconstruct", "18")
 EXTENT = (4, 4, 4, 8)
-PAULI = np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])
-GAMMA = [*(np.kron(PAULI[1], sigma) for sigma in PAULI), np.kron(PAULI[0], np.eye(2))]
 
 
 def naive(p, mass=MASS, mu=MU):
@@ -77,7 +75,7 @@ def massless(p):
 )
 def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith, action, symbol):
     quarksmith("propagator", "--gauge", "unit:4,4,4,8", *action, "--tol", "1e-12", "--correlators", "c.json")
-    result = json.loads((quarksmith.folder / "c.json").read_text())
+    result = quarksmith.json("c.json")
     s = free_propagator(symbol)
     size = abs(meson(s, GAMMA)).max()
     structures = [m for n in range(5) for m in itertools.combinations(range(4), n)]
@@ -99,7 +97,7 @@ def test_what_is_not_given_takes_its_default_and_is_recorded(quarksmith):
     quarksmith(*line, "--out", "p.h5", "--correlators", "c.json")
     quarksmith("correlators", "p.h5", "--correlators", "again.json")
     for name in ("c", "again"):
-        result = json.loads((quarksmith.folder / f"{name}.json").read_text())
+        result = quarksmith.json(f"{name}.json")
         assert (result["provenance"]["mass"], result["provenance"]["mu"]) == (0.7, 0)
     other = quarksmith.refuses(*line, "--mu", "0.1", "--out", "p.h5", status=2)
     assert "p.h5" in other
@@ -136,7 +134,7 @@ def test_several_ranks_solve_as_one(quarksmith, mpirun, form):  # noqa: F811
     line = ("propagator", "--gauge", "weak:0.3:4,4,4,8:5", *heavy, "--tol", "1e-11")
     quarksmith(*line, "--correlators", "alone.json")
     mpirun(4, *line, "--grid", "1,1,2,2", "--correlators", "together.json")
-    one, all_ranks = (json.loads((mpirun.folder / f"{n}.json").read_text()) for n in ("alone", "together"))
+    one, all_ranks = (mpirun.json(f"{n}.json") for n in ("alone", "together"))
     for name, values in one["mesons"].items():
         assert all_ranks["mesons"][name] == pytest.approx(values, abs=1e-9 * max(map(abs, one["correlators"]["pion"])))
 

@@ -1,6 +1,5 @@
 """`quarksmith devices`: what is here, where ranks run, what communication between them takes."""
 
-import json
 import re
 
 import pytest
@@ -9,7 +8,7 @@ from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 def test_one_process_tells_of_its_host(quarksmith):
     out = quarksmith("devices", "--json", "d.json").stdout
-    data = json.loads((quarksmith.folder / "d.json").read_text())
+    data = quarksmith.json("d.json")
     assert data["devices"][0]["name"] == "cpu"
     assert data["devices"][0]["kernels"] > 0
     assert data["host"]["processors"]
@@ -20,7 +19,7 @@ def test_one_process_tells_of_its_host(quarksmith):
 
 def test_ranks_tell_where_they_run_and_why_policies_cannot_be_used(mpirun):  # noqa: F811
     out = mpirun(2, "devices", "--device", "cpu", "--json", "d.json").stdout
-    data = json.loads((mpirun.folder / "d.json").read_text())
+    data = mpirun.json("d.json")
     assert len(data["ranks"]) == 2
     assert all(r["device"] == "cpu" and r["gpu_numa_node"] == -1 for r in data["ranks"])
     assert data["policies"]["peer"] == "used"
@@ -33,14 +32,14 @@ def test_ranks_tell_where_they_run_and_why_policies_cannot_be_used(mpirun):  # n
 def test_ranks_that_share_processors_are_named(mpirun):  # noqa: F811
     line = mpirun.line(3, "devices", "--device", "cpu", "--json", "d.json")
     mpirun.run(["taskset", "-c", "0", *line])
-    (warning,) = json.loads((mpirun.folder / "d.json").read_text())["warnings"]
+    (warning,) = mpirun.json("d.json")["warnings"]
     assert warning.startswith("ranks 0, 1, 2 share 1 processor(s), 0 of ")
 
 
 @pytest.mark.alone
 def test_times_between_ranks_are_what_the_model_wants(mpirun, quarksmith):  # noqa: F811
     mpirun(2, "devices", "--device", "cpu", "--measure", "--json", "d.json")
-    data = json.loads((mpirun.folder / "d.json").read_text())
+    data = mpirun.json("d.json")
     assert [t["ranks"] for t in data["times"]] == ["0 and 1", "all, next on the host"]
     for t in data["times"]:
         assert min(t["stores_gbytes_per_second"], t["message_gbytes_per_second"]) > 0.01

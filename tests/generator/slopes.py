@@ -79,14 +79,17 @@ def with_directions(node, along):
     return Node(node.op, node.kind, tuple(with_directions(a, along) for a in node.args), data, node.algebra)
 
 
+def masks():
+    """All links at once, each moved in a direction of its own, and one link at a corner."""
+    one = np.zeros((*EXTENT, 4))
+    one[1, 3, 1, 3, 1] = 1
+    return np.ones((*EXTENT, 4)), one
+
+
 def assert_force(action, found, u):
     """`action` as a function of links; `found` = dP/dtau = [U G]_TA / 2, so that dS = 2 sum Re tr(A dP/dtau)."""
     rng = np.random.default_rng(5)
-    masks = [np.ones((*EXTENT, 4))]
-    for where in ((0, 0, 0, 0, 0), (1, 3, 1, 3, 1), (0, 2, 1, 3, 2), (1, 0, 0, 3, 3)):
-        masks.append(np.zeros((*EXTENT, 4)))
-        masks[-1][where] = 1
-    for mask in masks:
+    for mask in masks():
         w = mask[..., None, None] * algebra(rng, (*EXTENT, 4))
         wanted = slope(lambda e: action(exponential(e * w) @ u))  # noqa: B023
         given = 2 * np.sum(w * np.swapaxes(found, -1, -2)).real

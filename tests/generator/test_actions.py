@@ -145,15 +145,6 @@ def test_actions_share_kernels_of_equal_hops():
     assert OPERATORS["naive"].hops_of is None and OPERATORS["domain_wall"].family == "slices"
 
 
-def test_parameters_are_those_of_the_statement():
-    names = lambda name: [p.name for p in ACTIONS[name].parameters]  # noqa: E731
-    assert names("twisted_clover") == ["mass", "xi0", "nu", "csw_r", "csw_t", "mu"]
-    assert names("domain_wall") == ["mass", "m5", "xi0", "nu"]  # b5 and c5 are given by the class
-    assert names("asqtad") == ["mass", "u0"]
-    assert names("hisq") == ["mass", "naik_epsilon"]
-    assert ACTIONS["wilson"].parameters[1].default == 1
-
-
 def test_shapes_follow_from_statements():
     """What is no even-odd hop is a body, and says why; what stands at a site may be any constant matrix."""
     assert {n for n, r in EVERY.items() if r.matrix is not None} >= {"two_hop", "yukawa", "flavoured_hop", "d234"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generator.algebra.representation import REPRESENTATIONS
-from generator.algebra.su3 import STORAGES, all_elements, full_storage
+from generator.algebra.su3 import STORAGES
 from generator.cost import multiply_flops
 from generator.cpp.expressions import storage_text
 from generator.errors import SpecError
@@ -57,13 +57,6 @@ def test_forces_go_back_by_the_adjoint_of_the_derivative(r, n):
     derivative = sum(w * (r.of(exponential(k * h)) - r.of(exponential(-k * h))) for k, w in enumerate(weights, 1)) / h
     inner = [np.trace(a.conj().T @ b).real for a, b in ((derivative, z), (y, r.back(z, n)))]
     assert inner[0] == pytest.approx(inner[1], rel=1e-9)
-
-
-def test_all_elements_are_one_family():
-    assert [full_storage(n).reals for n in range(1, 17)] == [2 * n * n for n in range(1, 17)]
-    assert full_storage(1).name == "c1r2"
-    assert full_storage(3) is STORAGES["r18"]
-    assert all_elements(3).name == "r18"
 
 
 @pytest.mark.parametrize("storage", [s for s in STORAGES.values() if s.colours in (2, 4)], ids=lambda s: s.name)

@@ -71,12 +71,6 @@ def test_results_of_this_machine_stand_beside_those_of_the_project(tmp_path, cap
     assert "holds no results; `make tune` measures this machine" in capsys.readouterr().err
 
 
-def test_what_sweeps_found_does_not_count_towards_a_budget(tmp_path):
-    """With it, `make test-full` could not render its profile."""
-    assert main(["generate", "--profile", "wide", "--out", str(tmp_path)]) == 0
-    assert list((tmp_path / "cuda").glob("*_tuned_*.cu"))
-
-
 def test_generate_leaves_out_what_was_not_asked_for(tmp_path):
     (tmp_path / "tuned").mkdir()
     evidence(tmp_path / "tuned", "GPU A", [], target="cuda")

@@ -132,13 +132,6 @@ def test_evidence_that_is_not_kept_is_a_clear_error(capsys):
     assert "known are" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"device": "X"}', '{"device": "X", "kernels": {}}'])
-def test_damaged_evidence_is_refused(text, tmp_path):
-    (tmp_path / "x.json").write_text(text)
-    with pytest.raises(SpecError, match="x.json"):
-        read_evidence(tmp_path / "x.json", [])
-
-
 def test_evidence_is_drawn(path, tmp_path):
     """Bars are gains; each value of each knob has its boxes, where all samples are at hand."""
     found = draw("tuning", path, "--out", tmp_path / "t.png")

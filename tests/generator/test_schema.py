@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import pytest
-from tree import tracked
 
 from generator.__main__ import main
 from generator.actions import ACTIONS
-from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.emit.action_table import action_row, is_offered
 from generator.errors import ExpressionError
-from generator.language import ABOVE_ZERO, Links, Real, StaggeredFermion, action, adj, parameter, shift, spelling, x
+from generator.language import Links, Real, StaggeredFermion, action, adj, parameter, shift, spelling, x
 from generator.lower.record import lower
 from generator.operators import RECORDS
-from generator.schema import actions_table, explain_action, shown_in
+from generator.schema import actions_table, shown_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,13 +35,6 @@ def test_explain_prints_the_table(capsys):
     assert capsys.readouterr().out == actions_table() + "\n"
 
 
-def test_families_stand_together():
-    ours = {path.stem for path in tracked("generator/actions/*.py")}
-    names = [a.name for a in solvable_actions() if a.statement.__module__.rpartition(".")[2] in ours]
-    assert names[:3] == ["wilson", "clover", "twisted_mass"]
-    assert names.index("domain_wall") == names.index("moebius") + 1
-
-
 def test_a_class_that_gives_a_value_takes_its_options():
     @action
     class Critical(ACTIONS["clover"].statement):
@@ -50,23 +42,6 @@ def test_a_class_that_gives_a_value_takes_its_options():
         csw_t = 1.0
 
     assert list(Critical.action.options) == ["--xi0", "--nu", "--csw-r", "--anisotropy"]
-
-
-def test_words_for_ranges():
-    assert [
-        parameter(help="").range,
-        parameter(help="", lower=ABOVE_ZERO).range,
-        parameter(help="", lower=0).range,
-        parameter(help="", upper=2.5).range,
-        parameter(help="", lower=-1, upper=1).range,
-    ] == ["", "a positive number", "a number of at least 0", "a number of at most 2.5", "a number from -1 to 1"]
-
-
-def test_doublets_say_what_chooses_them():
-    text = explain_action(ACTIONS["twisted_doublet"])
-    assert "--action twisted-mass with --epsilon means it too" in text and "--flavours" in text
-    assert ACTIONS["twisted_clover_doublet"].extends is ACTIONS["twisted_clover"]
-    assert ACTIONS["twisted_clover"].extends is None
 
 
 def test_more_parameters_than_an_option_can_give_are_refused():
