@@ -126,7 +126,8 @@ def refused(qs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         before = sorted(tmp_path.rglob("*"))
         with pytest.raises(qs.UsageError) as caught:
             qs._quarksmith.run(command, arguments, None)
-        assert "\n" not in str(caught.value) and " --" not in str(caught.value)
+        text = re.sub("`[^`]*`", "", str(caught.value))  # but for lines of the shell
+        assert "\n" not in text and " --" not in text
         assert sorted(tmp_path.rglob("*")) == before
         return caught.value
 

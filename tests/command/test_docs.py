@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT, Command
-from printed import missing, parts
+from page_output import missing, parts
 from tree import tracked
 
 from generator.__main__ import _parser

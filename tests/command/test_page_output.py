@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from conftest import BUILD, ROOT
-from printed import agree, missing, numbers, parts, skeleton
+from page_output import agree, missing, numbers, parts, skeleton
 from test_docs import DOCUMENTS, Runner, commands
 
 PAGES = [p for p in DOCUMENTS if any(lines for _, lines in parts(p.read_text()))]
