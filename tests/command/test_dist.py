@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from tree import program
 
 LISTED = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 pytestmark = pytest.mark.skipif(not LISTED, reason="needs a git clone")
@@ -50,10 +51,8 @@ def clone(tmp_path_factory):
 @pytest.fixture
 def without_python(tmp_path):
     """A search path whose Python, like that of many machines, has no Jinja2."""
-    (tmp_path / "bin").mkdir()
-    python = tmp_path / "bin" / "python3"
-    python.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'jinja2'\" >&2\nexit 1\n")
-    python.chmod(0o755)
+    lacks = "#!/bin/sh\necho \"ModuleNotFoundError: No module named 'jinja2'\" >&2\nexit 1\n"
+    program(tmp_path / "bin" / "python3", lacks)
     return f"{tmp_path}/bin:/usr/bin:/bin"
 
 

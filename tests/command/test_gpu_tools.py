@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from conftest import ROOT
+from tree import program
 
 MPIRUN = """#!/bin/bash
 [ "$1" = --version ] && exec echo 'mpirun (Open MPI) 4.1.4'
@@ -43,12 +44,6 @@ sys.exit(os.path.exists("broken"))
 @pytest.fixture
 def host(tmp_path):
     """Programs that stand for a build and for a host with two GPUs."""
-
-    def program(path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-
     program(tmp_path / "bin" / "nvidia-smi", "#!/bin/sh\necho 'GPU 0: A'\necho 'GPU 1: B'\n")
     program(tmp_path / "bin" / "mpirun", MPIRUN)
     program(tmp_path / "build" / "bin" / "quarksmith", PROGRAM.format(python=sys.executable))
@@ -137,9 +132,7 @@ def test_all_parts_of_the_tests_are_counted(host):
     xml = '<testsuites><testcase name="a" status="run"/></testsuites>'
     text = f"#!/bin/bash\nfor w; do case $w in --gtest_output=xml:*) echo '{xml}' > ${{w#*xml:}};; esac; done\n"
     for name in ("quarksmith_tests", "quarksmith_ranks_tests"):
-        program = host / "build" / "bin" / name
-        program.write_text(text + "exit ${GTEST_SHARD_INDEX:-0}\n")
-        program.chmod(0o755)
+        program(host / "build" / "bin" / name, text + "exit ${GTEST_SHARD_INDEX:-0}\n")
     done = run(host, "test_gpu.sh", host / "build", "1")
     assert done.returncode == 0 and "tests: 1 passed, 0 failed" in done.stdout, done.stdout + done.stderr
     done = run(host, "test_gpu.sh", host / "build", "3")  # the second and the third say that they failed

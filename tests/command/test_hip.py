@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from generator.__main__ import main
 from generator.emit.render import exists_on, render_files, render_group
 from generator.profile import load_profile
 from generator.targets import TARGETS
 
-ROOT = Path(__file__).parents[2]
 HIP = TARGETS["hip"]
 COMPILER = next((c for c in ("/opt/rocm/llvm/bin/clang++", "clang++-19") if shutil.which(c)), None)
 BITCODE = [*Path("/usr/lib").glob("*/amdgcn/bitcode"), *Path("/opt/rocm").glob("amdgcn/bitcode")]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT
+from tree import program
 
 from generator.__main__ import main
 from generator.algebra.projector import factorise
@@ -331,14 +332,9 @@ def test_flags_of_several_words_arrive_as_they_were_given(tmp_path):
     """CMake and the command print what they are called with: nothing runs in it, and quotes hold words together."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     for name in ("bin/cmake", "build/bin/quarksmith"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True)
-        path.write_text('#!/bin/sh\necho "-- Targets"\nfor word; do echo "<$word>"; done\n')
-        path.chmod(0o755)
-    (tmp_path / "tools").mkdir()
+        program(tmp_path / name, '#!/bin/sh\necho "-- Targets"\nfor word; do echo "<$word>"; done\n')
     for name in ("tools/setup.sh", "python"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
-        (tmp_path / name).chmod(0o755)
+        program(tmp_path / name, "#!/bin/sh\n")
     cuda = '-gencode=arch=compute_90,code=[sm_90,compute_90] -Xcompiler="-Wall -g"'
     given = [f"CUDA_FLAGS={cuda}", "CMAKE_FLAGS=-DA='b \"c\"' -DL=1;2", "BENCH=--only 'a; touch pwned' --rotate"]
     environment = os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}

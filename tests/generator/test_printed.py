@@ -1,7 +1,6 @@
 """Printed formulas are read and evaluated: a sign that is printed wrongly is caught, wherever it is printed."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from literature import G5, G, clover_term
 from lowered import Machine
 from printed import Field, Op, hops, in_the_language, on_spin, read
 from statements import EVERY, FURTHER, KERNELS, OF_HOPS, PHASES, read_by, spinor_of, stated, values_of, with_made
+from tree import ROOT
 
 from generator.algebra.gamma import BASES
 from generator.emit.words import MOST_CHARACTERS, formula
@@ -16,7 +16,6 @@ from generator.explain import explain_kernel
 from generator.operators import OPERATORS
 from generator.profile import load_profile
 
-ROOT = Path(__file__).parents[2]
 SHAPED = [
     n
     for n, r in OF_HOPS.items()

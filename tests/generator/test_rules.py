@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 from jinja2 import nodes
-from tree import tracked
+from tree import ROOT, tracked
 
 from generator.emit.render import environment
 from generator.profile import load_profile
 from generator.targets import HOST, TARGETS
-
-ROOT = Path(__file__).parents[2]
 
 
 def included(path: Path) -> set[str]:

@@ -1,8 +1,7 @@
 """Parameters of actions are stated once: options, help, ranges and the docs' table follow."""
 
-from pathlib import Path
-
 import pytest
+from tree import ROOT
 
 from generator.__main__ import main
 from generator.actions import ACTIONS
@@ -12,8 +11,6 @@ from generator.language import Links, Real, StaggeredFermion, action, adj, param
 from generator.lower.record import lower
 from generator.operators import RECORDS
 from generator.schema import actions_table, shown_in
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_docs_show_the_schema():

@@ -3,14 +3,13 @@
 import importlib.util
 import os
 import shutil
-import stat
 import subprocess
 import venv
 from pathlib import Path
 
 import pytest
+from tree import ROOT, program
 
-ROOT = Path(__file__).parents[2]
 BASICS = ("bash", "env", "dirname", "grep", "sed", "awk", "cat", "mktemp", "rm", "tr", "paste", "touch")
 RELEASES = {
     "apt-get": "ID=debian\n",
@@ -45,10 +44,7 @@ class Machine:
         return f'echo "${{0##*/}} $*" >> {self.folder}/{name}'
 
     def program(self, name: str, body: str) -> None:
-        path = self.bin / name
-        path.unlink(missing_ok=True)
-        path.write_text(f"#!/bin/bash\n{body}\n")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        program(self.bin / name, f"#!/bin/bash\n{body}\n")
 
     def everything(self, found: str = "") -> None:
         """Compilers, tools and libraries, but for what cmake is made to report; a Python that makes environments."""

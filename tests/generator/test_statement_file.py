@@ -5,10 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
-from tree import tracked
+from tree import ROOT, tracked
 
 from generator.actions.naive import Naive
 from generator.algebra.gamma import BASES
@@ -21,7 +21,6 @@ from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec
 from generator.targets import TARGETS
 
-ROOT = Path(__file__).parents[2]
 STATEMENT = """from generator.actions.naive import Naive
 from generator.language import Fermion, Links, Real, action, adj, directions, gamma, parameter, shift
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tree import ROOT, program
 
-ROOT = Path(__file__).parents[2]
 PYTHON = """#!/bin/bash
 echo "$*" >> calls
 case "$*" in
@@ -49,12 +49,6 @@ for word; do
   esac
 done
 """
-
-
-def program(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
 
 
 @pytest.fixture

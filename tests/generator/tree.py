@@ -8,6 +8,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+def program(path: Path, text: str) -> None:
+    """A script in the place of a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
 def tracked(*patterns: str) -> list[Path]:
     """Files below a folder by patterns such as `docs/*.md`; in the folder of a tarball all that are there."""
     command = ["git", "ls-files", "-z", "--", *patterns]
