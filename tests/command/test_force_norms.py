@@ -1,20 +1,11 @@
 """Molecular dynamics: forces whose norms nobody asks for are added up before they go back to the thin links."""
 
-import json
 from pathlib import Path
 
 import pytest
+from descriptions import hmc_file
 
-RUN = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "weak:0.3"
-
-[trajectory]
-length = 0.2
-force_norms = "NORMS"
-MONOMIALS
-[[monomial]]
+GAUGE = """\
 name = "gauge"
 kind = "gauge"
 action = "symanzik"
@@ -22,20 +13,7 @@ beta = 6.5
 plaquette = 1.0
 rectangle = -0.067
 chair = -0.0056
-
-[[integrator]]
-kind = "KIND"
-steps = 2
-monomials = NAMES
 """
-
-QUARK = """
-[[monomial]]
-name = "{name}"
-kind = "{kind}"
-{keys}
-"""
-
 RATIONAL = 'action = "hisq"\nmass = {mass}\nrational = {{range = [{low}, 120.0], error = 1e-8, force_error = 1e-7}}'
 STOUT = 'action = "clover"\nkappa = {kappa}\ncsw = 1.5\neven_odd = "{form}"\nstout = {{rho = 0.1, steps = 2}}'
 
@@ -51,10 +29,9 @@ CLOVER = (
 
 
 def trajectory(quarksmith, tmp_path: Path, quarks, norms: str, kind: str) -> dict:
-    text = RUN.replace("NORMS", norms).replace("KIND", kind)
-    text = text.replace("NAMES", json.dumps(["gauge", *(name for name, *_ in quarks)]))
-    monomials = "".join(QUARK.format(name=name, kind=which, keys=keys) for name, which, keys in quarks)
-    (tmp_path / "run.toml").write_text(text.replace("MONOMIALS", monomials))
+    monomials = (f'name = "{name}"\nkind = "{which}"\n{keys}' for name, which, keys in quarks)
+    run = {"gauge": "weak:0.3", "kind": kind, "steps": 2, "length": 0.2, "force_norms": norms}
+    (tmp_path / "run.toml").write_text(hmc_file(GAUGE, *monomials, **run))
     quarksmith("hmc", "run.toml", "--reversibility", "1", "--json", "o.json", "--overwrite")
     return quarksmith.json("o.json")["trajectories"][0]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from descriptions import hmc_file
 
 DATA = Path(os.environ.get("QUARKSMITH_DATA", ROOT.parent / "shared" / "data")) / "hmc"
 CASES = sorted(p.name for p in DATA.iterdir() if p.is_dir()) if DATA.is_dir() else []
@@ -16,32 +17,13 @@ def close(found: float, wanted: float, tolerance: float) -> bool:
     return abs(found - wanted) <= tolerance * max(abs(wanted), 1e-3)
 
 
-GAUGE = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "{gauge}"
-
-[trajectory]
-length = 0.5
-count = {count}
-seed = 7
-
-[[monomial]]
-name = "gauge"
-kind = "gauge"
-action = "wilson"
-beta = 5.6
-
-[[integrator]]
-kind = "{kind}"
-steps = {steps}
-monomials = ["gauge"]
-"""
+WILSON = 'name = "gauge"\nkind = "gauge"\naction = "wilson"\nbeta = 5.6'
+SECOND = 'name = "quark"\nkind = "two-flavour"\naction = "wilson"\nkappa = 0.12'
 
 
 def pure_gauge(tmp_path: Path, name: str = "run.toml", **changes: object) -> str:
-    values = {"gauge": "hot", "count": 1, "kind": "leapfrog", "steps": 10, **changes}
-    (tmp_path / name).write_text(GAUGE.format(**values))
+    values = {"gauge": "hot", "count": 1, "steps": 10, "length": 0.5, "seed": 7, **changes}
+    (tmp_path / name).write_text(hmc_file(WILSON, **values))
     return name
 
 
@@ -89,14 +71,6 @@ def test_one_bit_of_the_record_of_a_checkpoint_is_noticed(quarksmith, tmp_path, 
     quarksmith(*again, "u_00001.ildg")
 
 
-SECOND = """\
-[[monomial]]
-name = "quark"
-kind = "two-flavour"
-action = "wilson"
-kappa = 0.12
-"""
-
 CHANGES = [
     ("steps = 10", "steps = 11", "integrator level 1: steps was 10, now 11"),
     ("beta = 5.6", "beta = 5.7", "monomial 'gauge': beta was 5.6, now 5.7"),
@@ -116,9 +90,8 @@ CHANGES = [
 
 def test_a_changed_key_is_not_resumed(quarksmith, tmp_path):
     """Whatever `--overwrite` says, which is about files; a default that is written down is no change."""
-    keys = SECOND.replace('"wilson"', '"clover"') + "csw = 0.5\nstout = {rho = 0.1, steps = 1}\n\n[[integrator]]"
-    text = GAUGE.format(gauge="weak:0.3", count=1, kind="leapfrog", steps=10).replace("[[integrator]]", keys)
-    text = text.replace('["gauge"]', '["gauge", "quark"]')
+    clover = SECOND.replace('"wilson"', '"clover"') + "\ncsw = 0.5\nstout = {rho = 0.1, steps = 1}"
+    text = hmc_file(WILSON, clover, gauge="weak:0.3", steps=10, length=0.5, count=1, seed=7)
     (tmp_path / "run.toml").write_text(text)
     quarksmith("hmc", "run.toml", "--out", "a")
     text = text.replace("count = 1", "count = 2")
@@ -131,27 +104,14 @@ def test_a_changed_key_is_not_resumed(quarksmith, tmp_path):
     quarksmith("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a")
 
 
-QUARK = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "weak:0.4"
+TOLERANCES = "tol_force = 1e-12\ntol_action = 1e-13\n"
 
-[trajectory]
-length = 0.1
-count = 1
-seed = 5
 
-[[monomial]]
-name = "quark"
-{quark}
-tol_force = 1e-12
-tol_action = 1e-13
+def quark_file(keys: str, steps: int) -> str:
+    monomial = f'name = "quark"\n{keys}\n{TOLERANCES}'
+    return hmc_file(monomial, gauge="weak:0.4", steps=steps, length=0.1, count=1, seed=5)
 
-[[integrator]]
-kind = "leapfrog"
-steps = {steps}
-monomials = ["quark"]
-"""
+
 WALL = "ls = 4; m5 = 1.6; mass = 0.1"
 MOEBIUS = f"{WALL}; b5 = 1.5; c5 = 0.5"
 STOUT = "stout = {rho = 0.1, steps = "
@@ -196,9 +156,9 @@ QUARKS = {
 def described(name: str, steps: int) -> str:
     kind, action, keys = QUARKS[name]
     lines = [f'kind = "{kind}"', f'action = "{action}"', *keys.split("; ")]
-    text = QUARK.format(quark="\n".join(lines), steps=steps)
+    text = quark_file("\n".join(lines), steps)
     if kind == "log-det":
-        text = text.replace("tol_force = 1e-12\ntol_action = 1e-13\n", "")
+        text = text.replace(TOLERANCES, "")
     if kind == "rational":  # dH of half the digits tells its order
         text = text.replace("= 1e-12\ntol_action = 1e-13", "= 1e-10\ntol_action = 1e-10")
     if action not in ("asqtad", "hisq"):
@@ -225,7 +185,7 @@ def test_a_twist_on_all_sites_is_a_twisted_mass(quarksmith, tmp_path):
     found = []
     for action, key in (("wilson", "twist"), ("twisted-mass", "mu")):
         keys = f'kind = "two-flavour"\naction = "{action}"\nmass = 0.2\n{key} = 0.3\neven_odd = "none"'
-        (tmp_path / "run.toml").write_text(QUARK.format(quark=keys, steps=3))
+        (tmp_path / "run.toml").write_text(quark_file(keys, 3))
         quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite")
         found.append(quarksmith.json("o.json")["trajectories"][0])
     one, other = found

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from conftest import BUILD, ROOT
+from descriptions import hmc_file
 from tree import tracked
 
 EXAMPLES = tracked("examples/hmc_*.toml")
@@ -52,65 +53,28 @@ def test_examples_are_in_the_table():
 
 
 ROUGH = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "{gauge}"
-
-[trajectory]
-length = 0.01
-
-[[monomial]]
 name = "quark"
 kind = "rational"
 action = "hisq"
 mass = 0.5
-rational = {{range = [0.5, 500.0], error = 1e-6, force_error = 1e-5}}
-
-[[integrator]]
-kind = "leapfrog"
-steps = 1
-monomials = ["quark"]
+rational = {range = [0.5, 500.0], error = 1e-6, force_error = 1e-5}
 """
 
 
 @pytest.mark.parametrize("gauge", ["hot", "weak:0.3"])
 def test_damped_projections_are_told(quarksmith, tmp_path, gauge):
-    (tmp_path / "run.toml").write_text(ROUGH.format(gauge=gauge))
+    (tmp_path / "run.toml").write_text(hmc_file(ROUGH, gauge=gauge, steps=1, length=0.01))
     line = quarksmith("hmc", "run.toml", "--json", "o.json").stdout
     damped = quarksmith.json("o.json")["trajectories"][0]["work"]["quark"]["damped"]
     assert (damped > 0) == (gauge == "hot")
     assert (f" s, {damped} projections damped\n" in line) == (damped > 0)
 
 
-ENERGIES = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "start.ildg"
-
-[trajectory]
-length = 0.01
-
-[[monomial]]
-name = "gauge"
-kind = "gauge"
-action = "iwasaki"
-beta = 2.2
-
-[[monomial]]
-name = "clover"
-kind = "log-det"
-action = "clover"
-kappa = 0.13
-csw = 1.5
-stout = {rho = 0.1, steps = 2}
-flavours = 2
-sites = "odd"
-
-[[integrator]]
-kind = "leapfrog"
-steps = 1
-monomials = ["gauge", "clover"]
-"""
+ENERGIES = (
+    'name = "gauge"\nkind = "gauge"\naction = "iwasaki"\nbeta = 2.2',
+    'name = "clover"\nkind = "log-det"\naction = "clover"\nkappa = 0.13\ncsw = 1.5\nflavours = 2\nsites = "odd"\n'
+    "stout = {rho = 0.1, steps = 2}",
+)
 
 
 def test_the_c_interface_gives_the_energies_of_hmc(quarksmith, tmp_path):
@@ -118,7 +82,7 @@ def test_the_c_interface_gives_the_energies_of_hmc(quarksmith, tmp_path):
     if not program.exists():
         pytest.skip("the tests were not built")
     quarksmith("smear", "stout", "weak:0.3:4,4,4,4:5", "start.ildg", "--rho", "0.1", "--steps", "1")
-    (tmp_path / "run.toml").write_text(ENERGIES)
+    (tmp_path / "run.toml").write_text(hmc_file(*ENERGIES, gauge="start.ildg", steps=1, length=0.01))
     quarksmith("hmc", "run.toml", "--json", "o.json")
     hmc = quarksmith.json("o.json")["trajectories"][0]
     run = subprocess.run([program, tmp_path / "start.ildg"], capture_output=True, text=True, check=True)

@@ -5,25 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-
-RUN = """\
-[lattice]
-extents = [4, 4, 4, 4]
-gauge = "hot"
-
-[trajectory]
-length = 0.5
-
-[[monomial]]
-name = "gauge"
-kind = "gauge"
-ACTION
-
-[[integrator]]
-kind = "omelyan"
-steps = STEPS
-monomials = ["gauge"]
-"""
+from descriptions import hmc_file
 
 NAMED = f"""\
 action = "anisotropic-symanzik"
@@ -43,8 +25,9 @@ COEFFICIENTS = {"SPACE": 10 / 3, "TIME": 16 / 3, "R": -1 / 3, "L": -2 / 3}
 """Those of Morningstar and Peardon for xi0 = 2, u_s^2 = 1/2, u_t = 1."""
 
 
-def trajectory(quarksmith, tmp_path: Path, action: str, steps: int = 12) -> dict:
-    (tmp_path / "run.toml").write_text(RUN.replace("ACTION", action).replace("STEPS", str(steps)))
+def trajectory(quarksmith, tmp_path: Path, action: str, steps: int = 12, gauge: str = "hot", **more: object) -> dict:
+    monomial = f'name = "gauge"\nkind = "gauge"\n{action}'
+    (tmp_path / "run.toml").write_text(hmc_file(monomial, gauge=gauge, kind="omelyan", steps=steps, length=0.5, **more))
     quarksmith("hmc", "run.toml", "--reversibility", "1", "--json", "o.json", "--overwrite")
     return quarksmith.json("o.json")["trajectories"][0]
 
@@ -100,10 +83,7 @@ beta_square = -0.8
 def test_energy_is_kept_with_the_adjoint_trace(quarksmith, tmp_path):
     coarse, fine = (trajectory(quarksmith, tmp_path, ADJOINT, steps) for steps in (12, 24))
     assert 1.6 < math.log2(abs(coarse["dH"] / fine["dH"])) < 2.4
-    unit = (tmp_path / "run.toml").read_text().replace('"hot"', '"unit"')
-    (tmp_path / "run.toml").write_text(unit)
-    quarksmith("hmc", "run.toml", "--energies", "--json", "o.json", "--overwrite")
-    start = quarksmith.json("o.json")["trajectories"][0]
+    start = trajectory(quarksmith, tmp_path, ADJOINT, 1, gauge="unit")
     assert abs(start["actions"]["gauge"][0]) < 1e-9
 
 
@@ -111,12 +91,7 @@ def test_momenta_in_time_take_smaller_steps(quarksmith, tmp_path):
     """Energy is kept; the first force is the same; P has the same energy at the start."""
     wilson = 'action = "wilson"\nbeta = 5.5\nanisotropy = 3.0\n'
     plain = trajectory(quarksmith, tmp_path, wilson)
-    text = RUN.replace("length = 0.5", "length = 0.5\nmomenta_anisotropy = 3.0")
-    found = []
-    for steps in (12, 24):
-        (tmp_path / "run.toml").write_text(text.replace("ACTION", wilson).replace("STEPS", str(steps)))
-        quarksmith("hmc", "run.toml", "--reversibility", "1", "--json", "o.json", "--overwrite")
-        found.append(quarksmith.json("o.json")["trajectories"][0])
+    found = [trajectory(quarksmith, tmp_path, wilson, steps, momenta_anisotropy=3.0) for steps in (12, 24)]
     coarse, fine = found
     assert coarse["kinetic"][0] == pytest.approx(plain["kinetic"][0], rel=1e-13)
     assert coarse["forces"]["gauge"][0] == plain["forces"]["gauge"][0]

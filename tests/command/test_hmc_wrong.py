@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from test_hmc import GAUGE, SECOND, pure_gauge
+from descriptions import hmc_file
+from test_hmc import SECOND, WILSON, pure_gauge
 
-LEAPFROG = GAUGE.format(gauge="hot", count=1, kind="leapfrog", steps=10)
-QUARK = LEAPFROG.replace("[[integrator]]", SECOND + "\n[[integrator]]")
+LEAPFROG = hmc_file(WILSON, gauge="hot", steps=10, length=0.5, count=1, seed=7)
+QUARK = LEAPFROG.replace("[[integrator]]", f"[[monomial]]\n{SECOND}\n\n[[integrator]]")
 KIND, BETA, MASS = '"two-flavour"', '"wilson"\nbeta = 5.6', '"wilson"\nkappa = 0.12'
 PLANES = "beta = 1\nplane_coefficients = {xy = 1, xz = 1, yz = 1, xt = 1, yt = 1, zt = 1}\n"
 RATIONAL = '"rational"\nrational = {range = [0.01, 50]'

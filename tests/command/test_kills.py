@@ -153,15 +153,10 @@ def disturb(quarksmith, folder, name, times):
     print(f"kills: {name}: {times} runs, {len(states)} kills ({counts}), all resumed to the same bits")
 
 
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_killed_runs_end_with_the_same_bits(quarksmith, tmp_path, name):
-    disturb(quarksmith, tmp_path, name, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
-def test_killed_runs_end_with_the_same_bits_each_of_twenty_times(quarksmith, tmp_path, name):
-    disturb(quarksmith, tmp_path, name, 20)
+def test_killed_runs_end_with_the_same_bits(quarksmith, tmp_path, name, times):
+    disturb(quarksmith, tmp_path, name, times)
 
 
 @pytest.mark.parametrize("name", ["heatbath", "hmc"])

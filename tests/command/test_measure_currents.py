@@ -2,47 +2,16 @@
 
 import numpy as np
 import pytest
+from descriptions import quarks, run_file, table
 
-WALLS = """
-[configurations]
-files = ["weak:0.5:4,2,4,6:1"]
-
-[[source]]
-name = "p"
-at = [1, 0, 2, 4]
-
-[[quark]]
-name = "q"
-action = "domain-wall"
-m5 = 1.5
-mass = 0.2
-ls = 4
-tol = 1e-12
-
-[[propagator]]
-name = "q"
-quark = "q"
-source = "p"
-
-[[correlator]]
-name = "w"
-kind = "wall-currents"
-quark = "q"
-momenta = [[0, 0, 0], [1, 0, 0]]
-
-[[correlator]]
-name = "v"
-kind = "wall-currents"
-quark = "q"
-source = "gy"
-
-[[correlator]]
-name = "pion"
-kind = "meson"
-quarks = ["q", "q"]
-gammas = ["g5"]
-momenta = [[1, 0, 0]]
-"""
+WALLS = run_file(
+    "weak:0.5:4,2,4,6:1",
+    table("source", name="p", at=[1, 0, 2, 4]),
+    quarks("p", "domain-wall", {"q": {"m5": 1.5, "mass": 0.2, "ls": 4, "tol": 1e-12}}),
+    table("correlator", name="w", kind="wall-currents", quark="q", momenta=[[0, 0, 0], [1, 0, 0]]),
+    table("correlator", name="v", kind="wall-currents", quark="q", source="gy"),
+    table("correlator", name="pion", kind="meson", quarks=["q", "q"], gammas=["g5"], momenta=[[1, 0, 0]]),
+)
 
 
 def by_structure(results):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
+from descriptions import quarks, run_file, table
 
 DATA = Path(os.environ.get("QUARKSMITH_DATA", ROOT.parent / "shared" / "data"))
 pytestmark = pytest.mark.skipif(
@@ -34,34 +35,6 @@ BOTH_PARITIES = [name + parity for parity in ("", "_np") for name in OCTET + DEC
 
 def reference(name):
     return json.loads((DATA / "measure" / name).read_text())
-
-
-def toml(value):
-    """A value as TOML has it; tables inline."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
-    return json.dumps(value)
-
-
-def table(kind, /, **keys):
-    return f"[[{kind}]]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in keys.items())
-
-
-def run_file(gauge, *tables, **keys):
-    return (
-        f"[configurations]\nfiles = [{toml(str(gauge))}]\n"
-        + "".join(f"{key} = {toml(value)}\n" for key, value in keys.items())
-        + "".join(tables)
-    )
-
-
-def quarks(source, action, solved, **common):
-    """Quarks by name, and propagators of the same names."""
-    text = ""
-    for name, keys in solved.items():
-        text += table("quark", name=name, action=action, **common, **keys)
-        text += table("propagator", name=name, quark=name, source=source)
-    return text
 
 
 def ours(result, momentum, structure):

@@ -5,17 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_measure_data import (
-    APE,
-    DATA,
-    ROUGH,
-    WEAK,
-    difference,
-    ours,
-    reference,
-    run_file,
-    table,
-)
+from descriptions import run_file, section, table
+from test_measure_data import APE, DATA, ROUGH, WEAK, difference, ours, reference
 
 pytestmark = pytest.mark.skipif(
     not (DATA / "measure").is_dir(), reason="set QUARKSMITH_DATA to the folder of reference data"
@@ -30,10 +21,6 @@ def in_shared(name):
     return DATA / Path(name).relative_to("shared/data")
 
 
-def gauge_fixing(**keys):
-    return table("gauge_fixing", **keys).replace("[[", "[").replace("]]", "]")
-
-
 FIXED = reference("gauge_fixing.json") if (DATA / "measure").is_dir() else {"entries": [], "converged": {"values": {}}}
 STEPS = [entry for entry in FIXED["entries"] if "step" in entry]
 
@@ -41,7 +28,7 @@ STEPS = [entry for entry in FIXED["entries"] if "step" in entry]
 @pytest.mark.parametrize("entry", STEPS, ids=[Path(e["gauge"]).name for e in STEPS])
 def test_milc_gauge_fixing(measured, entry):
     """The steps of MILC: the same number of them, the functional to all its digits, its last change."""
-    how = gauge_fixing(condition="coulomb", boost=entry["boost"], tol=entry["tol"])
+    how = section("gauge_fixing", condition="coulomb", boost=entry["boost"], tol=entry["tol"])
     before, after, average, change, _, steps = reals(measured(run_file(in_shared(entry["gauge"]), how))["gauge_fixing"])
     assert steps - 1 == entry["step"]  # theirs counts from 0
     assert before == pytest.approx(entry["F_before"], abs=2e-12)
@@ -57,7 +44,7 @@ CONVERGED = list(FIXED["converged"]["values"])
 def test_converged_gauges(measured, case):
     """The maximum of the functional, of which independent starts found no other."""
     gauge, condition = case.split()
-    result = measured(run_file(in_shared(gauge), gauge_fixing(condition=condition.lower())))["gauge_fixing"]
+    result = measured(run_file(in_shared(gauge), section("gauge_fixing", condition=condition.lower())))["gauge_fixing"]
     _, after, _, _, theta, _ = reals(result)
     assert after == pytest.approx(FIXED["converged"]["values"][case]["functional"], abs=2e-12)
     assert theta < 1e-12
@@ -150,7 +137,8 @@ def test_staggered_hadrons_of_milc(measured):
     """Local pions, rhos and nucleons of asqtad quarks from a wall on the Coulomb-fixed field."""
     case = reference("staggered_hadrons_asqtad.json")["correlators"]
     names = {"PION_PS": "pion_5", "PION_SC": "pion_05", "RHO_VT": "rho_i", "RHO_PV": "rho_i0"}
-    text = run_file(DATA / "milc" / "lat.sample.l8888", gauge_fixing(condition="coulomb", boost=1.8, tol=2e-6))
+    fixing = section("gauge_fixing", condition="coulomb", boost=1.8, tol=2e-6)
+    text = run_file(DATA / "milc" / "lat.sample.l8888", fixing)
     text += table("source", name="wall", kind="corner-wall", at=[0])
     for mass in ("0.03", "0.05"):
         text += table("quark", name="m" + mass, action="asqtad", mass=float(mass), u0=0.8696, tol=1e-9)

@@ -1,62 +1,28 @@
 """Propagators of `quarksmith measure` that come from one solve, and interpolators that are combinations of others."""
 
 import numpy as np
+from descriptions import quarks, run_file, table
 
-STAGGERED = """
-[configurations]
-files = ["weak:0.3:4,4,4,8:1"]
-[[source]]
-name = "wall"
-kind = "corner-wall"
-at = [1]
-[[quark]]
-name = "light"
-action = "asqtad"
-mass = 0.1
-tol = 1e-12
-[[quark]]
-name = "strange"
-action = "asqtad"
-mass = 0.3
-tol = 1e-12
-{extra}
-[[propagator]]
-name = "light"
-quark = "light"
-source = "wall"
-[[propagator]]
-name = "strange"
-quark = "strange"
-source = "wall"
-[[correlator]]
-name = "kaon"
-kind = "staggered-meson"
-quarks = ["light", "strange"]
-mesons = ["pion_5", "rho_i"]
-momenta = [[0, 0, 0], [0, 1, 0]]
-"""
+STRANGE = {"mass": 0.3, "tol": 1e-12}
+NUCLEONS = [f"chroma-nucleon-{kind}{limit}" for limit in ("", "-nonrel") for kind in ("pol", "mixed", "unpol")]
 
-DIRAC = """
-[configurations]
-files = ["weak:0.3:4,4,4,4:1"]
-[[source]]
-name = "point"
-at = [0, 0, 0, 0]
-[[quark]]
-name = "q"
-action = "wilson"
-mass = 0.4
-[[propagator]]
-name = "q"
-quark = "q"
-source = "point"
-[[correlator]]
-name = "nucleon"
-kind = "baryon"
-quarks = {1 = "q", 2 = "q"}
-interpolators = ["chroma-nucleon-pol", "chroma-nucleon-mixed", "chroma-nucleon-unpol", "chroma-nucleon-pol-nonrel",
-                 "chroma-nucleon-mixed-nonrel", "chroma-nucleon-unpol-nonrel"]
-"""
+
+def staggered(**more):
+    mesons = {"mesons": ["pion_5", "rho_i"], "momenta": [[0, 0, 0], [0, 1, 0]]}
+    return run_file(
+        "weak:0.3:4,4,4,8:1",
+        table("source", name="wall", kind="corner-wall", at=[1]),
+        quarks("wall", "asqtad", {"light": {"mass": 0.1, "tol": 1e-12}, "strange": STRANGE | more}),
+        table("correlator", name="kaon", kind="staggered-meson", quarks=["light", "strange"], **mesons),
+    )
+
+
+DIRAC = run_file(
+    "weak:0.3:4,4,4,4:1",
+    table("source", name="point", at=[0, 0, 0, 0]),
+    quarks("point", "wilson", {"q": {"mass": 0.4}}),
+    table("correlator", name="nucleon", kind="baryon", quarks={"1": "q", "2": "q"}, interpolators=NUCLEONS),
+)
 
 
 def measured(quarksmith, tmp_path, text: str, name: str) -> np.ndarray:
@@ -67,10 +33,10 @@ def measured(quarksmith, tmp_path, text: str, name: str) -> np.ndarray:
 
 
 def test_staggered_quarks_of_several_masses_come_from_one_solve(quarksmith, tmp_path):
-    together = measured(quarksmith, tmp_path, STAGGERED.format(extra=""), "kaon")
+    together = measured(quarksmith, tmp_path, staggered(), "kaon")
     shown = quarksmith("measure", "run.toml", "--dry-run").stdout
     assert "3 solves of quark 'light' for source 'wall', together with 'strange'" in shown
-    apart = measured(quarksmith, tmp_path, STAGGERED.format(extra='solver = "cg"\nmax_iterations = 9999'), "kaon")
+    apart = measured(quarksmith, tmp_path, staggered(solver="cg", max_iterations=9999), "kaon")
     assert "together" not in quarksmith("measure", "run.toml", "--dry-run").stdout
     assert np.abs(together - apart).max() < 1e-10 * np.abs(apart).max()
 

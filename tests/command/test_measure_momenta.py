@@ -2,35 +2,16 @@
 
 import numpy as np
 import pytest
+from descriptions import quarks, run_file, table
 
-RUN = """
-[configurations]
-files = ["hot:4,2,4,4:1"]
-[[source]]
-name = "p"
-at = [1, 0, 2, 1]
-[[quark]]
-name = "q"
-action = "wilson"
-mass = 0.5
-[[propagator]]
-name = "q"
-quark = "q"
-source = "p"
-[[correlator]]
-name = "mean"
-kind = "meson"
-quarks = ["q", "q"]
-gammas = ["g5"]
-largest_square = 1
-average = true
-[[correlator]]
-name = "each"
-kind = "meson"
-quarks = ["q", "q"]
-gammas = ["g5"]
-largest_square = 1
-"""
+MESON = {"kind": "meson", "quarks": ["q", "q"], "gammas": ["g5"], "largest_square": 1}
+RUN = run_file(
+    "hot:4,2,4,4:1",
+    table("source", name="p", at=[1, 0, 2, 1]),
+    quarks("p", "wilson", {"q": {"mass": 0.5}}),
+    table("correlator", name="mean", average=True, **MESON),
+    table("correlator", name="each", **MESON),
+)
 X, Y, Z = ([sign * np.eye(3, dtype=int)[mu] for sign in (1, -1)] for mu in range(3))
 NONE = [np.zeros(3, dtype=int)]
 PLAIN = 'files = ["hot:4,4,4,4:1"]'
@@ -68,23 +49,13 @@ def test_equivalent_momenta_alone_are_averaged(measured, case):
         assert found == pytest.approx(np.mean(each, axis=0), rel=1e-12)
 
 
-WALL = """
-[configurations]
-files = ["unit:4,2,4,4"]
-[[quark]]
-name = "q"
-action = "wilson"
-mass = 0.5
-"""
-
-
 def test_a_phase_multiplies_a_smeared_wall(measured):
     """Smearing leaves a wall on unit links as it is; a wall with a phase would be scaled."""
-    text = WALL
-    for name, smearing in {"a": 'smearing = "gaussian:1,3"\n', "b": ""}.items():
-        text += f'[[source]]\nname = "{name}"\nkind = "wall"\nat = [1]\nmomentum = [1, 0, 0]\n{smearing}'
-        text += f'[[propagator]]\nname = "{name}"\nquark = "q"\nsource = "{name}"\n'
-        text += f'[[correlator]]\nname = "{name}"\nkind = "meson"\nquarks = ["{name}", "{name}"]\ngammas = ["g5"]\n'
+    text = run_file("unit:4,2,4,4", table("quark", name="q", action="wilson", mass=0.5))
+    for name, smearing in {"a": {"smearing": "gaussian:1,3"}, "b": {}}.items():
+        text += table("source", name=name, kind="wall", at=[1], momentum=[1, 0, 0], **smearing)
+        text += table("propagator", name=name, quark="q", source=name)
+        text += table("correlator", name=name, kind="meson", quarks=[name, name], gammas=["g5"])
     results = measured(text)
     smeared, plain = (np.array(results[name]["values"])[0, 0, 0] @ [1, 1j] for name in "ab")
     assert smeared == pytest.approx(plain, rel=1e-9)

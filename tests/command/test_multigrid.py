@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from descriptions import hmc_file
 
 LINKS = ("--gauge", "hot:4,4,4,8:3", "--action", "wilson")
 QUICK = """\
@@ -119,27 +120,12 @@ def test_auto_does_not_take_it_where_its_setup_would_cost_more(quarksmith, tmp_p
     assert len(solves) == 12 and max(float(s["iterations"]) for s in solves) > 96
 
 
-TRAJECTORY = """\
-[lattice]
-extents = [4, 4, 4, 8]
-gauge = "weak:0.5"
+def trajectory(keys, count=1):
+    monomial = f'name = "quark"\n{keys}\ntol_force = 1e-12\ntol_action = 1e-13'
+    lattice = {"gauge": "weak:0.5", "extents": (4, 4, 4, 8)}
+    return hmc_file(monomial, **lattice, kind="omelyan", steps=2, length=0.2, count=count, seed=7)
 
-[trajectory]
-length = 0.2
-count = {count}
-seed = 7
 
-[[monomial]]
-name = "quark"
-{keys}
-tol_force = 1e-12
-tol_action = 1e-13
-
-[[integrator]]
-kind = "omelyan"
-steps = 2
-monomials = ["quark"]
-"""
 TWO = 'kind = "two-flavour"\naction = "clover"\ncsw = 1\nkappa = 0.135'
 RATIO = TWO.replace("two-flavour", "two-flavour-ratio") + "\ndenominator = {kappa = 0.12}"
 
@@ -152,7 +138,7 @@ def test_trajectories_are_those_of_cg(quarksmith, tmp_path, keys, more):
     found = []
     form = more if more.startswith("even_odd") else ""
     for solver in (f'solver = "cg"\nprecision = "double"\n{form}', f'solver = "multigrid"\nmg = "mg.toml"\n{more}'):
-        (tmp_path / "run.toml").write_text(TRAJECTORY.format(keys=f"{keys}\n{solver}", count=1))
+        (tmp_path / "run.toml").write_text(trajectory(f"{keys}\n{solver}"))
         quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", "--reversibility", "1")
         found.append(quarksmith.json("o.json")["trajectories"][0])
     cg, multigrid = found
@@ -167,7 +153,7 @@ def test_trajectories_are_those_of_cg(quarksmith, tmp_path, keys, more):
 def test_a_resumed_run_makes_its_vectors_anew(quarksmith, tmp_path):
     (tmp_path / "mg.toml").write_text(QUICK)
     for name, count in (("two.toml", 2), ("one.toml", 1)):
-        text = TRAJECTORY.format(keys=f'{TWO}\nsolver = "multigrid"\nmg = "mg.toml"', count=count)
+        text = trajectory(f'{TWO}\nsolver = "multigrid"\nmg = "mg.toml"', count)
         (tmp_path / name).write_text(text)
     quarksmith("hmc", "two.toml", "--out", "whole")
     quarksmith("hmc", "one.toml", "--out", "part")

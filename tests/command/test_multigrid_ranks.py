@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from test_multigrid import LINKS, QUICK, RATIO, TRAJECTORY
+from test_multigrid import LINKS, QUICK, RATIO, trajectory
 from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 GRIDS = ((2, "1,1,1,2"), (4, "1,1,2,2"))
@@ -56,7 +56,7 @@ def test_tune_measures_on_ranks(mpirun):  # noqa: F811
 def test_a_trajectory_is_that_of_one_process(mpirun):  # noqa: F811
     (mpirun.folder / "mg.toml").write_text(QUICK)
     keys = f'{RATIO}\nsolver = "multigrid"\nmg = "mg.toml"'
-    (mpirun.folder / "run.toml").write_text(TRAJECTORY.format(keys=keys, count=1))
+    (mpirun.folder / "run.toml").write_text(trajectory(keys))
     found = []
     for ranks, grid in ((1, ()), (2, ("--grid", "1,1,1,2"))):
         mpirun(ranks, "hmc", "run.toml", "--json", "o.json", "--overwrite", *grid)
