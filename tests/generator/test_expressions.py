@@ -12,7 +12,6 @@ from generator.language import (
     Matrices,
     Real,
     Spinor,
-    Sum,
     adj,
     directions,
     dot,
@@ -24,7 +23,6 @@ from generator.language import (
     space,
     ta,
     total,
-    trace,
     x,
     y,
 )
@@ -113,16 +111,6 @@ def test_opposite_shifts_cancel():
     assert Expression(home).signature == "f:spinor:in:here out:spinor:out:out"
 
 
-def test_names_of_kernels_own_variables_are_left_to_them():
-    @expression
-    def clash(a: Real, s1: Spinor, index: Spinor) -> Spinor:
-        return a * s1 + index
-
-    text = "\n".join(lines(clash))
-    assert "a_ * s1_" in text
-    assert Expression(clash).signature.startswith("a:real:a.re:here s1:spinor:in:here index:spinor:x:here")
-
-
 def test_numbers_take_the_places_of_the_call():
     @expression
     def many(f: Spinor, p: Real, c: Complex, q: Real, r: Real) -> Spinor:
@@ -167,16 +155,6 @@ def test_sums_leave_room_for_what_sites_add():
     assert "out" not in Expression(sum_of("spinor", most)).operands.values()
     with pytest.raises(ExpressionError, match=f"more than {most} fields"):
         _ = Expression(sum_of("spinor", most + 1)).operands
-
-
-def test_formula_names_what_is_needed_twice():
-    @expression
-    def square(u: Links, z: Algebra) -> Sum:
-        g = ta(u[x]) + z[x]
-        return total(re(trace(g * g)))
-
-    assert Expression(square).formula == "part1 = ta(u[x]) + z[x]; total(re(trace(part1*part1)))"
-    assert Expression(square).sums == 1
 
 
 def test_wrong_signatures_are_refused():

@@ -8,20 +8,14 @@ import math
 
 import pytest
 
-from generator.emit.render import render_body
 from generator.errors import ExpressionError
 from generator.language import (
     Direction,
     Links,
     Matrices,
-    Real,
-    Sum,
     adj,
     directions,
     expression,
-    re,
-    total,
-    trace,
     x,
     y,
     z,
@@ -41,8 +35,6 @@ from generator.language.graph import NAMES, Node
 from generator.language.symbols import Four
 from generator.lower.values import Lowering, Value
 from generator.operators import find_operator, kernel
-from generator.operators.expression import Expression
-from generator.spec import KernelSpec
 
 U = Four("u")
 Path = tuple[int, ...]
@@ -140,17 +132,6 @@ def test_the_field_strength_is_hermitian_and_of_the_right_sign():
     assert node.args[0].data * (q.conjugate() - q) == pytest.approx(math.sin(theta))
 
 
-def test_one_text_serves_all_directions_of_a_call():
-    spec = kernel("set_staple", "double")
-    text = render_body(spec, "command")
-    assert "const int nu = a.direction >> 2 & 3;" in text  # mu + 4 nu
-    assert "load_matrix<Matrices>(a.y, at_pnu, mu)" in text
-    assert "walk<+1, -1>(a, x, mu, nu)" in text
-    operator = find_operator("set_staple")
-    assert "mu:direction:0:here nu:direction:1:here" in operator.signature
-    assert operator.formula.startswith("part1 = shift(m1[nu], +mu); out[mu] = weight*(m1[nu]*shift(m2[mu], +nu)*")
-
-
 def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
     @expression
     def around(u: Links, mu: Direction) -> Matrices:
@@ -187,23 +168,3 @@ def test_costs_of_gauge_kernels():
     assert cost("set_naiks")[1] == 8  # links and out
     assert cost("heatbath")[1] == 9  # u along mu both, the others both, one written
     assert cost("set_clover")[1] == 3
-
-
-def test_inlined_products_are_those_of_small_bodies():
-    @expression
-    def small(u: Links) -> Sum:
-        return total(re(trace(plaquette(u, x, y))))
-
-    @expression
-    def large(u: Links, a: Real) -> Sum:
-        return total(sum(a * re(trace(leaves(u, mu, nu) * u[mu])) for mu, nu in PLANES))
-
-    def lines(e):
-        return "\n".join(
-            line
-            for b in Expression(e).body(KernelSpec(Expression(e), "double", "r18"))["blocks"]
-            for line in b["lines"]
-        )
-
-    assert "trace(u_x * u_y_at_px * adj(u_y * u_x_at_py)).re" in lines(small)
-    assert "product(" in lines(large) and "product(" not in lines(small)

@@ -7,21 +7,17 @@ from dataclasses import replace
 from functools import cache
 
 import jinja2
-import numpy as np
 import pytest
 from tree import ROOT, tracked
 
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
-from generator.cpp.expressions import accumulation, combination
 from generator.emit.render import TemplateError, body_path, render, render_profile
 from generator.emit.tables import tables
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
-from generator.operators.blas import UPDATES, Update
 from generator.profile import load_profile, row_for
-from generator.spec import KernelSpec
 from generator.targets import TARGETS
 from generator.tune.policies import tuning_of
 
@@ -32,12 +28,6 @@ NR, DR = BASES["non_relativistic"], BASES["degrand_rossi"]
 
 def wilson(**axes):
     return kernel(**{"operator": "wilson", "precision": "double", "links": "r18", "basis": NR, "tile": 1} | axes)
-
-
-def test_the_name_states_every_axis():
-    spec = wilson(dagger=True, epilogue="axpby", precision="half", links="r12")
-    assert spec.name == "wilson_dagger_axpby_half_r12_nr_n1"
-    assert wilson(coefficient="complex", tile=4).name == "wilson_double_r18_nr_n4__complex"
 
 
 def test_a_module_of_conjugates_alone_says_what_their_hops_are():
@@ -60,22 +50,6 @@ def test_wilson_costs_1320_flops_in_degrand_rossi():
 def test_the_floor_is_that_of_the_performance_notes(precision, links, tile, gflops):
     cost = find_operator("wilson").cost(wilson(precision=precision, links=links, tile=tile))
     assert cost.floor_gflops(4.25e12) == pytest.approx(gflops, rel=2e-3)
-
-
-def test_updates_count_their_terms():
-    cost = {u.name: u.cost(KernelSpec(u, "double")) for u in UPDATES}
-    assert cost["axpby"].flops == 3 * 24
-    assert cost["caxpby"].flops == (3 + 3 + 1) * 24
-    assert cost["norm2"].bytes == 192
-    assert cost["cg_direction"].bytes == 5 * 192
-
-
-def test_a_formula_knows_its_operands():
-    update = Update("test", "y = x + a*(y - b*z); norm(y); dot(w, y)")
-    assert update.inputs == ["w", "x", "y", "z"]
-    assert update.outputs == ["y"]
-    assert update.scalars == ["a", "b"]
-    assert update.sums == 3
 
 
 @pytest.mark.parametrize(
@@ -185,15 +159,6 @@ def test_a_misspelt_name_in_a_template_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr("generator.emit.render.environment", lambda: environment)
     with pytest.raises(TemplateError, match=r"line 2: 'spek' is undefined"):
         render("broken.j2", "command")
-
-
-def test_combinations_read_like_mathematics():
-    names = ["psi[0]", "psi[3]"]
-    assert combination([1, -1j], names) == "psi[0] - times_i(psi[3])"
-    assert combination([-1, 0], names) == "-psi[0]"
-    assert combination([0.5, 0.25 - 0.5j], names) == "times(0.5, psi[0]) + times(0.25, -0.5, psi[3])"
-    assert accumulation("sum", np.array([-1, 0]), names, first=False) == "sum -= psi[0];"
-    assert accumulation("sum", np.array([0, 0]), names, first=True) == ""
 
 
 @pytest.mark.parametrize(

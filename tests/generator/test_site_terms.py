@@ -7,14 +7,13 @@ import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, find_basis
 from generator.cpp.expressions import frame_text
-from generator.emit.registry import registry_row
 from generator.emit.render import exists_on, render_body
 from generator.errors import SpecError
 from generator.operators import find_operator, kernel
 from generator.profile import FOLDER
-from generator.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
+from generator.site_term import DOUBLET_TWIST, TWIST
 from generator.spec import KernelSpec
-from generator.targets import GPU, HOST
+from generator.targets import GPU
 
 DR, NR = DEGRAND_ROSSI, BASES["non_relativistic"]
 TAU1, TAU3 = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
@@ -91,16 +90,3 @@ def test_operators_with_the_same_hops_share_one_body():
         mine, wilson = (kernel(name, "double", "r12", NR, dagger, tile=2) for name in (operator, "wilson"))
         assert mine.body == wilson.body
         assert render_body(mine, "") == render_body(wilson, "")
-
-
-def test_the_registry_tells_how_many_terms_a_kernel_reads():
-    terms = {
-        (o, e): registry_row(spec(o, e, 2), HOST)["terms"]
-        for o in ("wilson", "twisted_mass", "twisted_clover")
-        for e in ("axpby", "taxpby", "tinv")
-    }
-    assert [terms["wilson", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "1", "1"]
-    assert [terms["twisted_mass", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "0", "0"]
-    assert [terms["twisted_clover", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "1", "2"]
-    assert CLOVER in SITE_TERMS
-    assert registry_row(kernel("apply_twisted_term", "double", basis=NR), HOST)["terms"] == "2"
