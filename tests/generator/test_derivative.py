@@ -90,7 +90,6 @@ def test_every_operation_has_its_derivative(some_fields):
 def test_a_sign_planted_in_a_rule_is_caught(op, some_fields, monkeypatch):
     """Of each part that it passes something on to, one at a time."""
     rule, count = derivatives.RULES[op], []
-    passing = [f for f in functionals() if any(node.op == op for node in derivatives.parts([f]))]  # through the rule
 
     def planted(number):
         def wrong(node, c):
@@ -103,5 +102,5 @@ def test_a_sign_planted_in_a_rule_is_caught(op, some_fields, monkeypatch):
     number = 0
     while number == 0 or number < max(count):
         monkeypatch.setitem(derivatives.RULES, op, planted(number))
-        assert not all(slopes_hold(f, some_fields) for f in passing), (op, number)
+        assert not all(slopes_hold(f, some_fields) for f in functionals()), (op, number)
         number += 1
