@@ -10,7 +10,7 @@ import re
 
 TEXT = re.compile(r"^```text\n(.*?)^```$", re.M | re.S)
 SECONDS = re.compile(r"\d[\d.]* s\b")
-NUMBER = re.compile(r"(?<![\w.^])([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:\((\d+(?:\.\d+)?)\))?(?![\w(])")
+NUMBER = re.compile(r"(?<![\w.^])([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan)(?:\((\d+(?:\.\d+)?)\))?(?![\w(])")
 
 
 def parts(text: str) -> list[tuple[str, list[str]]]:
