@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import BUILD, ROOT
-from printed import missing, numbers, parts
+from page_output import missing, numbers, parts
 
 pytest.importorskip("h5py")
 FOLDER = ROOT / "examples/analysis"

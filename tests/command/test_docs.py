@@ -25,7 +25,10 @@ OTHERS = ("apt-get", "cd", "cmake", "cp", "export", "git", "pip", "python", "pyt
 CHECKED = (
     (r"^srun |^sudo srun", "needs Slurm"),
     (r"^(export|source) ", "sets the environment of the shell"),
-    (r"^(cmake|docker|apptainer|conda|(\.venv/bin/)?pip) ", "builds the tree, as make does, which continuous integration runs"),
+    (
+        r"^(cmake|docker|apptainer|conda|(\.venv/bin/)?pip) ",
+        "builds the tree, as make does, which continuous integration runs",
+    ),
     (r"^(sudo )?apt-get ", "needs root and a network"),
     (r"^QUARKSMITH_KERNELS=", "needs a module; test_kernel.py loads one"),
     (r"-m generator (kernel|expression) ", "compiles; test_kernel.py and test_expression.py run it"),

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import ROOT
-from printed import missing, parts
+from page_output import missing, parts
 
 pytest.importorskip("pyerrors")
 pytest.importorskip("h5py")
