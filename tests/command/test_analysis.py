@@ -54,6 +54,23 @@ def numbers_after(output, begin):
     return [float(value) for value, _ in numbers(line.removeprefix(begin))]
 
 
+def test_conserved_charges_count_the_quarks(analysed):
+    changes = {
+        "kappa": "0.12",
+        "smearing": '"gaussian:1,2"',
+        "sink": '"gaussian:1,2"',
+        "separation": "3",
+        "tol": "1e-11",
+    }
+    positions = {"at": "[[0, 0, 0, 0], [2, 2, 2, 4]]"}
+    page = "analysis-nucleon-charge.md"
+    results, output = analysed("nucleon_charge", page, "weak:0.3:4,4,4,8", "--separation", "3", **changes, **positions)
+    assert numbers_after(output, "conserved charges of u and d:") == pytest.approx([2, 1], abs=2e-6)
+    u, d = (np.array([r[line]["values"] for r in results])[:, :, 0, :2, :, :].mean(axis=(0, 1)) for line in "ud")
+    ratio = (u - d)[0, :, 1] / (u - d)[1, :, 0]
+    assert numbers_after(output, "t = 1  A/V of u - d") == pytest.approx([ratio[1]], abs=0.01)
+
+
 def test_loops(analysed, analysis):
     results, output = analysed("loop", "analysis-loop.md", "weak:0.3:4,4,4,8", kappa="0.12", count="3")
     scalar = np.array([r["loop"]["values"] for r in results])[:, :, 0, 0, :, 0]
