@@ -146,7 +146,7 @@ def test_a_compiler_error_is_reported_and_leaves_no_module(monkeypatch, tmp_path
 
 
 @needs_build
-def test_two_that_compile_one_kernel_at_once_do_not_disturb_each_other(monkeypatch, tmp_path):
+def test_the_cache_gives_only_what_was_built_and_two_that_build_do_not_disturb_each_other(monkeypatch, tmp_path):
     build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
     spec, compiled, other = FULL.find("scale_bits20"), ondemand._compile, []
 
@@ -160,6 +160,14 @@ def test_two_that_compile_one_kernel_at_once_do_not_disturb_each_other(monkeypat
     module, _ = ondemand.compile_kernel(spec, build)
     assert module.stat().st_ino == other[0]
     assert [p.name for p in (tmp_path / "kernels").iterdir()] == [module.parent.name]
+    assert not ondemand.compile_kernel(spec, build)[1], "the cache has it"
+    module.write_bytes(b"planted")
+    with pytest.raises(ondemand.CompileError, match="not what was built.*; delete"):
+        ondemand.compile_kernel(spec, build)
+    ondemand.record_module(module)
+    module.chmod(0o666)
+    with pytest.raises(ondemand.CompileError, match="written by others"):
+        ondemand.compile_kernel(spec, build)
 
 
 def test_every_kernel_of_full_has_its_support_and_its_tests():
@@ -245,21 +253,6 @@ def test_a_file_that_is_no_module_is_refused(quarksmith, tmp_path):
     ondemand.record_module(tmp_path / "module.so")
     refusal(quarksmith, tmp_path / "module.so")
     refusal(quarksmith, tmp_path / "gone.so")
-
-
-@needs_build
-def test_the_cache_gives_only_what_was_built(tmp_path, capsys):
-    build = dataclasses.replace(read_build(BUILD), folder=tmp_path)
-    spec = FULL.find("scale_bits20")
-    module, new = ondemand.compile_kernel(spec, build)
-    assert new and not ondemand.compile_kernel(spec, build)[1]
-    module.write_bytes(b"planted")
-    with pytest.raises(ondemand.CompileError, match="not what was built.*; delete"):
-        ondemand.compile_kernel(spec, build)
-    ondemand.record_module(module)
-    module.chmod(0o666)
-    with pytest.raises(ondemand.CompileError, match="written by others"):
-        ondemand.compile_kernel(spec, build)
 
 
 def test_the_lock_of_the_cache_is_no_way_to_other_files(tmp_path):

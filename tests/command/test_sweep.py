@@ -34,16 +34,31 @@ RACE = """
 """
 
 
-def swept(quarksmith, folder, lattice=(4, 4, 4, 8)) -> list[dict]:
-    """Packs the candidates of NAME, measures them on a small lattice and returns how each ended."""
-    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", NAME]) == 0
-    candidates = quarksmith.json("candidates.json")
-    candidates["sizes"] = {"small": {"lattice": lattice, "rhs": 1}}
+SWEEP = ("sweep", "--device", "cpu", "--build", str(BUILD))
+QUICK = ("--device", "cpu", "--seconds", "0.01")
+
+
+def packed(folder, name=NAME, lattice=(4, 4, 4, 8)):
+    """A folder of the candidates of a kernel, to be measured on a small lattice alone."""
+    assert main([*SWEEP, "--pack", str(folder), "--only", name, "--lattice", ",".join(map(str, lattice))]) == 0
+    candidates = json.loads((folder / "candidates.json").read_text())
+    assert candidates["sizes"]["large"] == {"lattice": list(lattice), "rhs": 1}
+    candidates["sizes"] = {"small": candidates["sizes"]["large"]}
     (folder / "candidates.json").write_text(json.dumps(candidates))
-    threads = os.environ | {"OMP_NUM_THREADS": "4"}
-    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01", env=threads)
+    return folder
+
+
+def ends_of(folder) -> list[dict]:
+    """How each candidate ended."""
     lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     return [line for line in lines if line["status"] != "started"]
+
+
+def swept(quarksmith, folder, **more) -> list[dict]:
+    """Packs candidates, measures them, and returns how each ended."""
+    threads = os.environ | {"OMP_NUM_THREADS": "4"}
+    quarksmith("sweep", "--measure", packed(folder, **more), *QUICK, env=threads)
+    return ends_of(folder)
 
 
 def planted(monkeypatch, change, body="laplace4.hpp"):
@@ -58,34 +73,22 @@ def planted(monkeypatch, change, body="laplace4.hpp"):
     monkeypatch.setattr(ondemand, "_render", render)
 
 
-def test_good_candidates_are_timed_collected_and_measured_once(quarksmith, tmp_path):
-    folder = tmp_path / "packed"
-    ends = swept(quarksmith, folder)
+def test_good_candidates_are_timed_within_a_budget_collected_and_measured_once(quarksmith, tmp_path):
+    folder = packed(tmp_path / "packed")
+    quarksmith("sweep", "--measure", folder, *QUICK, "--budget", "1e-9")
+    assert not (folder / "results.jsonl").exists()
+    assert "the budget is spent" not in quarksmith("sweep", "--measure", folder, *QUICK, "--budget", "10m").stderr
+    ends = ends_of(folder)
     assert len(ends) >= 2 and all(e["status"] == "ok" and e["microseconds"] > 0 for e in ends)
     assert all(set(e) == others("sweep")[0] for e in ends)
     size = (folder / "results.jsonl").stat().st_size
-    quarksmith("sweep", "--measure", folder, "--device", "cpu")  # everything has an end: nothing is measured again
+    quarksmith("sweep", "--measure", folder, *QUICK)  # everything has an end: nothing is measured again
     assert (folder / "results.jsonl").stat().st_size == size
     path = write_evidence(folder, load_profile("default"), tmp_path / "tuned")
     table, _ = choices(load_profile("default").kernels, (tmp_path / "tuned",))
     (rows,) = table.values()
     assert [row.kernel for row in rows] == [NAME] and not rows[0].stale
     assert json.loads(path.read_text())["device"]
-
-
-def test_a_budget_ends_the_measurement_which_then_goes_on(quarksmith, tmp_path):
-    folder = tmp_path / "packed"
-    arguments = ["--pack", str(folder), "--only", NAME, "--lattice", "4,4,4,8"]
-    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), *arguments]) == 0
-    candidates = quarksmith.json("candidates.json")
-    assert candidates["sizes"]["large"] == {"lattice": [4, 4, 4, 8], "rhs": 1}
-    candidates["sizes"] = {"large": candidates["sizes"]["large"]}
-    (folder / "candidates.json").write_text(json.dumps(candidates))
-    quick = ["sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01"]
-    quarksmith(*quick, "--budget", "1e-9")
-    assert not (folder / "results.jsonl").exists()
-    assert "the budget is spent" not in quarksmith(*quick, "--budget", "10m").stderr
-    assert '"ok"' in (folder / "results.jsonl").read_text()
 
 
 @pytest.mark.parametrize("budget", ["90", "90s", "1.5m", "0.025h"])
@@ -100,8 +103,7 @@ def test_a_budget_has_the_same_spelling_in_both(budget, quarksmith, tmp_path):
     [(["--budget", "soon"], "use a number of seconds"), (["--lattice", "8,8,8,7"], "four even extents")],
 )
 def test_a_budget_and_a_lattice_that_are_none_are_refused(option, message, tmp_path, capsys):
-    arguments = ["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(tmp_path / "p"), "--only", NAME]
-    assert main([*arguments, *option]) == 2
+    assert main([*SWEEP, "--pack", str(tmp_path / "p"), "--only", NAME, *option]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -143,14 +145,7 @@ def swept_twice(quarksmith, monkeypatch, folder, name) -> list[str]:
     """Measures two candidates of an expression, which has no shapes on this target, and returns how they ended."""
     spec = load_profile("default").find(name)
     monkeypatch.setattr(sweep, "candidates", lambda *_, **__: [spec.as_variant((), block, 1) for block in (64, 128)])
-    # Two of the same, since one alone is not swept.
-    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", spec.name]) == 0
-    candidates = quarksmith.json("candidates.json")
-    candidates["sizes"] = {"small": {"lattice": [4, 4, 4, 8], "rhs": 1}}
-    (folder / "candidates.json").write_text(json.dumps(candidates))
-    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01")
-    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-    return [line["status"] for line in lines if line["status"] != "started"]
+    return [end["status"] for end in swept(quarksmith, folder, name=name)]  # two of the same: one alone is not swept
 
 
 def test_expressions_with_numbers_at_sites_and_propagators_are_compared(quarksmith, tmp_path, monkeypatch):
@@ -199,7 +194,7 @@ def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
 
     planted(monkeypatch, race)
     large = (8, 8, 8, 8)  # chunks of blocks for every thread, whatever the lanes
-    assert "racy" in {e["status"] for e in swept(quarksmith, tmp_path / "packed", large)}
+    assert "racy" in {e["status"] for e in swept(quarksmith, tmp_path / "packed", lattice=large)}
 
 
 def wrong_in_rows(specs, build, rendered=ondemand._render):
@@ -236,9 +231,8 @@ def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, mon
     assert "1 tuned" in devices.stdout
     # To that program the wrong candidate is the winner of an earlier sweep: still it is wrong, and the plain one right.
     (folder / "results.jsonl").unlink()
-    subprocess.run([program, "sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01"], check=True)
-    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-    assert {e["kernel"]: e["status"] for e in lines if e["status"] != "started"} == expected
+    subprocess.run([program, "sweep", "--measure", folder, *QUICK], check=True)
+    assert {e["kernel"]: e["status"] for e in ends_of(folder)} == expected
 
 
 def evidence(tmp_path, entry, target="cuda") -> tuple:
