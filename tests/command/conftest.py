@@ -6,13 +6,15 @@ import re
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from generator.operators import OPERATORS
 from generator.profile import all_of_row, load_profile
 from generator.tune.tuned import choices
 
@@ -157,6 +159,13 @@ def refuse_file(refused: Callable[..., Exception], tmp_path: Path) -> Callable[.
             assert int(line) == line_of(text, at, key) and error.line in (0, int(line)) and of in what, str(error)
 
     return check
+
+
+@pytest.fixture
+def forget_expressions() -> Iterator[None]:
+    """Leaves the table of operators as it was."""
+    with patch.dict(OPERATORS):
+        yield
 
 
 def built_for_cpus(profile: str) -> set[str]:

@@ -1,6 +1,5 @@
 """Eigenvalues, their files, and solves that begin with eigenvectors."""
 
-import shutil
 import signal
 import subprocess
 import time
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import BUILD
 from test_measure import EXAMPLE as MEASURE
-from test_ranks import LAUNCH
+from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 GAUGE = ("--gauge", "weak:0.5:4,4,4,4:3")
 CLOVER = ("--action", "clover", "--mass", "-0.6", "--csw", "1")
@@ -116,13 +115,10 @@ def test_a_propagator_is_that_without_vectors(quarksmith):
     assert {s["solver"] for s in deflated["solves"]} == {"cg"}
 
 
-def test_ranks_find_the_same_and_read_each_others_files(quarksmith):
-    if shutil.which("mpirun") is None or "MPI" not in (BUILD / "CMakeCache.txt").read_text():
-        pytest.skip("mpirun is missing (openmpi-bin)")
-    command = ["eigen", *GAUGE, *CLOVER, "--count", "12", "--operator", "hermitian"]
-    one = eigen(quarksmith, "one", *command[3:])
-    line = [*LAUNCH, "-n", "2", str(BUILD / "bin/quarksmith"), *command, "--json", "two.json", "--out", "two.h5"]
-    subprocess.run(line, cwd=quarksmith.folder, check=True, capture_output=True, timeout=300)
+def test_ranks_find_the_same_and_read_each_others_files(quarksmith, mpirun):  # noqa: F811
+    options = (*CLOVER, "--count", "12", "--operator", "hermitian")
+    one = eigen(quarksmith, "one", *options)
+    mpirun(2, "eigen", *GAUGE, *options, "--json", "two.json", "--out", "two.h5")
     two = quarksmith.json("two.json")
     assert two["eigenvalues"] == pytest.approx(one["eigenvalues"], abs=1e-11)
     solve = (*CLOVER, "--even-odd", "none", "--deflate")

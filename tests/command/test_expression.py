@@ -12,19 +12,12 @@ from conftest import BUILD, ROOT
 from generator.__main__ import main
 from generator.emit import ondemand
 from generator.emit.build import read_build
-from generator.operators import OPERATORS
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
 DATA = Path(os.environ.get("QUARKSMITH_DATA", ROOT.parent / "shared" / "data"))
 
 
-@pytest.fixture(autouse=True)
-def forget_expressions():
-    """Leaves the table of operators as it was."""
-    before = dict(OPERATORS)
-    yield
-    OPERATORS.clear()
-    OPERATORS.update(before)
+pytestmark = pytest.mark.usefixtures("forget_expressions")
 
 
 @needs_build

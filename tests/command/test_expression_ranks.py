@@ -5,7 +5,6 @@ from conftest import BUILD, ROOT
 from test_ranks import ENVIRONMENT, mpirun, several_ranks  # noqa: F401  (fixtures)
 
 from generator.__main__ import main
-from generator.operators import OPERATORS
 
 GRIDS = ((2, "2,1,1,1"), (4, "1,1,2,2"))
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
@@ -82,20 +81,14 @@ def test_a_jacobi_source_is_that_of_one_process(quarksmith, mpirun, ranks, grid)
 
 
 @needs_build
-def test_parts_must_be_as_long_as_an_expression_reaches(quarksmith, mpirun, tmp_path, monkeypatch):  # noqa: F811
-    before = dict(OPERATORS)
-    file = tmp_path / "far.py"
-    file.write_text(
+def test_parts_must_be_as_long_as_an_expression_reaches(forget_expressions, quarksmith, mpirun, tmp_path, monkeypatch):  # noqa: F811
+    (tmp_path / "far.py").write_text(
         "from generator.language import *\n\n\n@expression\ndef far(u: Links, psi: Spinor) -> Spinor:\n"
         "    three = shift(shift(shift(psi, +t), +t), +t)\n"
         "    return u[x] * shift(three, +y) + shift(shift(psi, -x), -x)\n"
     )
-    try:
-        run = ["far", "--gauge", "weak:0.3:8,4,4,8:1", "--json", str(tmp_path / "alone.json")]
-        assert main(["expression", str(file), "--build", str(BUILD), "--run", *run]) == 0
-    finally:
-        OPERATORS.clear()
-        OPERATORS.update(before)
+    run = ["far", "--gauge", "weak:0.3:8,4,4,8:1", "--json", str(tmp_path / "alone.json")]
+    assert main(["expression", str(tmp_path / "far.py"), "--build", str(BUILD), "--run", *run]) == 0
     module = max((BUILD / "kernels").glob("far_*/module.so"), key=lambda p: p.stat().st_mtime)
     monkeypatch.setitem(ENVIRONMENT, "QUARKSMITH_KERNELS", str(module))
     for ranks, grid in ((2, "1,1,1,2"), (4, "2,2,1,1"), (4, "4,1,1,1")):

@@ -1,10 +1,11 @@
 """Correlators of `quarksmith measure` against contractions in NumPy of propagators in files."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
+from descriptions import quarks as made_of
+from descriptions import table
 from independent import GAMMA, GAMMA5, ahead, hop, ildg_links, on_spins, relative, wilson
 
 h5py = pytest.importorskip("h5py")
@@ -118,9 +119,7 @@ def solved(quarksmith, tmp_path, request):
         line += ("--mu", mu) if mu else ()
         quarksmith("propagator", *line, "--out", f"{flavour}.h5")
         found[flavour] = read(tmp_path / f"{flavour}.h5")
-        run += f'[[quark]]\nname = "{flavour}"\naction = "{action}"\nmass = {mass}\ntol = 1e-12\n'
-        run += f"mu = {mu}\n" if mu else ""
-        run += f'[[propagator]]\nname = "{flavour}"\nquark = "{flavour}"\nsource = "p"\n'
+        run += made_of("p", action, {flavour: {"mass": mass, "tol": 1e-12} | ({"mu": mu} if mu else {})})
     return found, run
 
 
@@ -150,8 +149,8 @@ def same(found, expected):
 def test_baryons_are_wick_contractions(measured, solved):
     quarks, run = solved
     names = sorted({name.split("/")[0] for name in WAVES})
-    run += '[[correlator]]\nname = "b"\nkind = "baryon"\nquarks = {u = "u", d = "d", s = "s"}\n'
-    run += f"interpolators = {json.dumps(names)}\nmomenta = [[1, 0, -1]]\n"
+    lines = {"quarks": {flavour: flavour for flavour in "uds"}, "interpolators": names}
+    run += table("correlator", name="b", kind="baryon", **lines, momenta=[[1, 0, -1]])
     found = results(measured, run)["b"]
     lines = {flavour: dirac(matrices(s)) for flavour, s in quarks.items()}
     for name, wave in WAVES.items():
@@ -166,10 +165,10 @@ def test_mesons_with_derivatives(quarksmith, measured, solved, links, tmp_path):
     """At the sink of a propagator, once and twice, and at its source."""
     quarks, run = solved
     for name, sink in {"dy": "derivative:y", "dxdy": "derivative:y/derivative:x"}.items():
-        run += f'[[propagator]]\nname = "{name}"\nquark = "u"\nsource = "p"\nsink = "{sink}"\n'
-        run += f'[[correlator]]\nname = "{name}"\nkind = "meson"\nquarks = ["{name}", "s"]\n'
-        run += 'gammas = ["gx", "gz,g5"]\nmomenta = [[1, 0, -1]]\n'
-    run += '[[correlator]]\nname = "other"\nkind = "meson"\nquarks = ["u", "d"]\n'
+        ends = {"gammas": ["gx", "gz,g5"], "momenta": [[1, 0, -1]]}
+        run += table("propagator", name=name, quark="u", source="p", sink=sink)
+        run += table("correlator", name=name, kind="meson", quarks=[name, "s"], **ends)
+    run += table("correlator", name="other", kind="meson", quarks=["u", "d"])
     found = results(measured, run)
     s2 = matrices(quarks["s"])
     once = derivative(links, quarks["u"], 1)
@@ -219,8 +218,8 @@ def chroma_currents(links, s1, s2):
 
 def test_currents_of_chroma(measured, solved, links):
     quarks, run = solved
-    run += '[[correlator]]\nname = "c"\nkind = "chroma-currents"\nquarks = ["u", "s"]\n'
-    run += '[[correlator]]\nname = "other"\nkind = "meson"\nquarks = ["u", "d"]\n'
+    run += table("correlator", name="c", kind="chroma-currents", quarks=["u", "s"])
+    run += table("correlator", name="other", kind="meson", quarks=["u", "d"])
     found = results(measured, run)["c"]
     expected = chroma_currents(links, quarks["u"], quarks["s"])
     assert set(found) == set(expected)
@@ -279,15 +278,13 @@ def test_three_point_functions(measured, solved, links, action):
     quarks, run = solved
     currents = {name: g for name, g in CURRENTS.items() if action[0] != "naive" or not isinstance(g, int)}
     q, p, time, separation = [0, 1, -1], [1, 0, -1], 1, 2
-    common = (
-        f"separation = {separation}\nsink_momentum = {p}\nmomenta = [{q}]\ncurrents = {json.dumps(list(currents))}\n"
-    )
-    run += '[[correlator]]\nname = "meson"\nkind = "three-point"\nof = "meson"\nquarks = ["u", "s"]\ngamma = "g5,gx"\n'
-    run += common
+    common = {"separation": separation, "sink_momentum": p, "momenta": [q], "currents": list(currents)}
+    common = {"kind": "three-point", **common}
+    run += table("correlator", name="meson", of="meson", quarks=["u", "s"], gamma="g5,gx", **common)
     for line in "ud":
-        run += f'[[correlator]]\nname = "{line}"\nkind = "three-point"\nof = "baryon"\nline = "{line}"\n'
-        run += 'interpolator = "proton/up"\nquarks = {u = "u", d = "d"}\n' + common
-    run += '[[correlator]]\nname = "s"\nkind = "meson"\nquarks = ["d", "s"]\n'
+        proton = {"interpolator": "proton/up", "quarks": {"u": "u", "d": "d"}}
+        run += table("correlator", name=line, of="baryon", line=line, **proton, **common)
+    run += table("correlator", name="s", kind="meson", quarks=["d", "s"])
     found = results(measured, run)
     lines = {flavour: dirac(matrices(s)) for flavour, s in quarks.items()}
     for line in "ud":
@@ -318,8 +315,8 @@ def test_scalar_current_is_the_derivative_by_the_mass(measured, action):
         run += f'[[propagator]]\nname = "{name}"\nquark = "{name}"\nsource = "p"\n'
     for name in ("more", "less"):
         run += f'[[correlator]]\nname = "{name}"\nkind = "meson"\nquarks = ["{name}", "q"]\ngammas = ["g5,gx"]\n'
-    run += '[[correlator]]\nname = "s"\nkind = "three-point"\nof = "meson"\nquarks = ["q", "q"]\ngamma = "g5,gx"\n'
-    run += 'separation = 2\ncurrents = ["S"]\n'
+    meson = {"kind": "three-point", "of": "meson", "quarks": ["q", "q"], "gamma": "g5,gx"}
+    run += table("correlator", name="s", separation=2, currents=["S"], **meson)
     found = results(measured, run)
     slope = (found["more"]["g5,gx"] - found["less"]["g5,gx"])[2] / (2 * step)
     assert found["s"]["S"].sum() == pytest.approx(-slope, rel=1e-5)

@@ -1,11 +1,8 @@
 """Residuals that `propagator` claims, computed again from its files: the links as the file holds them, in 32 bits."""
 
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
-from conftest import BUILD, skip_what_wide_has
+from conftest import Command
 from independent import (
     GAMMA5,
     Moebius,
@@ -18,7 +15,7 @@ from independent import (
     staggered,
     wilson,
 )
-from test_ranks import ENVIRONMENT, LAUNCH
+from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 LATTICE = (4, 4, 4, 8)
 KAPPA, CSW, MU, MASSES = 0.125, 1.2, 0.05, (0.1, 0.3)
@@ -28,42 +25,22 @@ LINE = "reals miss these links by up to "
 @pytest.fixture(scope="module")
 def rounded(tmp_path_factory):
     """A configuration of a heatbath, and what 32 bits leave of it."""
-    folder = tmp_path_factory.mktemp("links")
-    for words in (
-        ("heatbath", "--lattice", "4,4,4,8", "--beta", "6", "--sweeps", "10", "--seed", "3", "--out", "u"),
-        ("convert", "u_00010.ildg", "u.milc"),
-    ):
-        subprocess.run([BUILD / "bin" / "quarksmith", *words, "--quiet"], cwd=folder, check=True)
-    return folder
+    run = Command(tmp_path_factory.mktemp("links"))
+    run("heatbath", "--lattice", "4,4,4,8", "--beta", "6", "--sweeps", "10", "--seed", "3", "--out", "u")
+    run("convert", "u_00010.ildg", "u.milc")
+    return run.folder
 
 
 @pytest.fixture
-def propagator(quarksmith, rounded):
-    """Columns of a run, links that it used, and what it said."""
+def propagator(quarksmith, rounded, request):
+    """Columns of a run, links that it used, and what it reported."""
 
     def run(*options, name="u.milc", ranks=1):
-        line = [BUILD / "bin" / "quarksmith", "propagator", "--gauge", rounded / name, "--tol", "1e-12"]
-        line += ["--out", "p.h5", "--correlators", "p.json", "--overwrite", *options]
-        environment = None
-        if ranks > 1:
-            if shutil.which("mpirun") is None:
-                pytest.skip("mpirun is missing (openmpi-bin)")
-            line, environment = [*LAUNCH, "-n", str(ranks), *line], ENVIRONMENT
-        done = subprocess.run(
-            [str(word) for word in line],
-            cwd=quarksmith.folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=environment,
-        )
-        if "built without MPI" in done.stderr:
-            pytest.skip("the library was built without MPI")
-        if done.returncode != 0:
-            skip_what_wide_has(done.stderr)
-        assert done.returncode == 0, done.stderr
+        line = ("propagator", "--gauge", rounded / name, "--tol", "1e-12", "--out", "p.h5", "--correlators", "p.json")
+        line += ("--overwrite", *options)
+        done = quarksmith(*line) if ranks == 1 else request.getfixturevalue("mpirun")(ranks, *line)
         spins = 1 if "staggered" in options else 4
-        return Propagator(quarksmith.folder / "p.h5", BUILD / "bin" / "quarksmith", LATTICE, spins), done.stderr
+        return Propagator(quarksmith.folder / "p.h5", quarksmith.program, LATTICE, spins), done.stderr
 
     return run
 
