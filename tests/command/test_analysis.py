@@ -95,6 +95,20 @@ def test_potential(analysed, analysis):
     assert analysis("potential").fit(v, np.ones(6)) == pytest.approx((0.6, 0.3, 0.1))
 
 
+def test_gluon_propagator(analysed, analysis, qs, tmp_path):
+    _, output = analysed("gluon", "analysis-gluon.md", "weak:0.3:4,4,4,4", given=("landau_*.ildg",))
+    values = []
+    for path in sorted(tmp_path.glob("landau_*.ildg")):
+        links = np.moveaxis(qs.read(str(path)).lexicographic(), 4, 0)
+        a = (links - links.conj().swapaxes(-1, -2)) / 2j
+        a -= np.trace(a, axis1=-2, axis2=-1)[..., None, None] / 3 * np.eye(3)
+        for direction in range(4):  # of p; axes are mu, t, z, y, x
+            phase = np.exp(-0.5j * np.pi * np.arange(4)).reshape([4 if k == 3 - direction else 1 for k in range(4)])
+            sums = (a * phase[None, ..., None, None]).sum(axis=(1, 2, 3, 4))
+            values.append(2 * (abs(sums) ** 2).sum() / (24 * 4**4))
+    assert numbers_after(output, "p 1.4142  p^2 D") == pytest.approx([2 * np.mean(values)], rel=0.01)
+
+
 def test_the_jackknife_is_the_error_of_a_mean(analysis):
     data = np.random.default_rng(1).normal(size=20)
     value, error = analysis("jackknife").jackknife(lambda mean: mean, data)

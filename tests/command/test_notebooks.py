@@ -13,8 +13,11 @@ from conftest import BUILD, ROOT
 NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
 
 
-SMALL = {"(8, 8, 8, 24)": "(4, 4, 4, 12)", "100, 325, 25": "10, 30, 5"}
-"""Sizes of the notebook whose lattices take minutes, and what stands for them."""
+SMALL = {
+    "spectrum": {"(8, 8, 8, 24)": "(4, 4, 4, 12)", "100, 325, 25": "10, 30, 5"},
+    "sweep": {"(8, 8, 8, 16)": "(4, 4, 4, 8)", "sweeps=60": "sweeps=10", "0.16, 0.163": "0.16"},
+}
+"""Sizes of notebooks that take minutes, and what stands for them."""
 
 
 def code_of(notebook) -> str:
@@ -68,7 +71,7 @@ def test_a_notebook_runs(package, tmp_path, notebook):
     if notebook.stem == "ranks" and shutil.which("mpirun") is None:
         pytest.skip("needs mpirun")
     code = code_of(notebook)
-    for size, small in SMALL.items() if notebook.stem == "spectrum" else ():
+    for size, small in SMALL.get(notebook.stem, {}).items():
         assert code.count(size) == 1
         code = code.replace(size, small)
     last = runs(package, tmp_path, code)

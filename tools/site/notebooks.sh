@@ -15,7 +15,10 @@ for notebook in examples/notebooks/*.ipynb; do
   echo "docs: executing $notebook"
   rm -rf "build/notebooks/run/$name" && mkdir -p "build/notebooks/run/$name"
   cp "$notebook" "build/notebooks/run/$name"
-  .venv/bin/python -m nbconvert --execute --ExecutePreprocessor.timeout=3600 --to markdown --log-level ERROR \
-    --output-dir build/notebooks "build/notebooks/run/$name/$name.ipynb"
+  .venv/bin/python -m nbconvert --execute --ExecutePreprocessor.timeout=3600 --CoalesceStreamsPreprocessor.enabled=True --to markdown \
+    --output-dir build/notebooks "build/notebooks/run/$name/$name.ipynb" > build/notebooks/log 2>&1 || {
+    cat build/notebooks/log
+    exit 1
+  }
   rm -rf "build/notebooks/run/$name"
 done
