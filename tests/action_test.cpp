@@ -94,12 +94,7 @@ TEST(Actions, WallsHaveTheNumbersOfTheFifthDimension) {
 
 /// What is thrown when an action gets these values.
 std::string refused(const std::string& name, const ActionValues::Given& given, int slices = 1) {
-  try {
-    const ActionValues made(find_action(name), given, slices);
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "";
+  return support::message_of<UsageError>([&] { ActionValues(find_action(name), given, slices); });
 }
 
 TEST(Actions, SlicesHaveComplexNumbersOfTheirOwn) {
@@ -184,12 +179,7 @@ class Given : public testing::Test {
  protected:
   std::string message(std::string_view name, const GivenFields& fields, const std::string& storage = "r18") const {
     const Action action({find_action(name), {{"mass", 0.1}}}, {.fields = fields});
-    try {
-      dense::dirac(action, gauge_, domain_, storage);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
+    return support::message_of([&] { dense::dirac(action, gauge_, domain_, storage); });
   }
   static std::shared_ptr<const GivenField> field(std::string kind, const HostGauge& links) {
     return std::make_shared<const GivenField>(GivenField{std::move(kind), links});

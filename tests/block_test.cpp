@@ -81,9 +81,7 @@ TEST_P(BlockKernel, AgreesWithPlainSums) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, BlockKernel,
-                         testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "block"; })),
-                         support::kernel_case_name);
+FOR_KERNELS(BlockKernel, k.family == "block");
 
 /// Columns as a matrix of few rows.
 Dense random_dense(int rows, int n, unsigned seed) {

@@ -16,10 +16,9 @@ using reference::operator*;
 using data::antiperiodic;
 using data::load;
 using data::Quark;
-using data::report;
 using reference::SpinMatrix;
 
-class Data : public testing::TestWithParam<std::shared_ptr<Device>> {};
+class Data : public support::OnDevice {};
 
 struct Configuration {
   const char* name;
@@ -72,7 +71,6 @@ TEST_P(Data, ConfigurationsHavePlaquettesAndChecksumsRecorded) {
     EXPECT_NEAR(plaquette, c.plaquette, 6e-13) << c.name;
     ASSERT_EQ(file.checks.size(), static_cast<std::size_t>(c.checks)) << c.name;
     for (const RecordedCheck& check : file.checks) EXPECT_TRUE(check.agrees) << c.name << " " << check.what;
-    report(c.name, "plaquette", c.plaquette, plaquette);
   }
 }
 
@@ -123,7 +121,6 @@ TEST_P(Data, BridgeOperatorsAndPion) {
       ours = name == "Mult Wilson" ? kappa2 * data::norm_on_ones(dirac->matrix())
                                    : data::norm_on_ones(*dirac->even_odd_operator(EvenOddForm::symmetric, 1));
     }
-    report("bridge", name, theirs, ours);
     EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;
   }
   EXPECT_EQ(found, 3);
@@ -163,12 +160,10 @@ TEST_P(Data, PyqcdOperatorAndSolution) {
   const HostSpinor result = dense::apply(dense::dirac(action, gauge, quark.domain)->matrix(), {rotate(back, unit)})[0];
   const double d =
       largest_difference(rotate(w, result), from_txyz(data::read_npy("pyqcd/Dpsi_wilson.npy"), gauge.lattice));
-  report("pyqcd", "D e, largest element-wise difference", 0, d);
   EXPECT_LT(d, 1e-14);
   const HostSpinor solution = rotate(w, quark.solve(rotate(back, unit)));
   const double s = largest_difference(
       solution, from_txyz(data::read_npy("pyqcd/spinor_wilson_conjugate_gradient.npy"), gauge.lattice));
-  report("pyqcd", "D^-1 e, largest element-wise difference", 0, s);
   EXPECT_LT(s, 2e-12);
 }
 
@@ -178,7 +173,6 @@ TEST_P(Data, Cl2qcdUnitGauge) {
   const std::vector<double> ours = quark.pion("point:0,0,0,0");
   const nlohmann::json theirs = data::read_json("cl2qcd/reference.json")["unit_gauge_4444"]["wilson_kappa015"];
   for (int t = 0; t < 4; ++t) {
-    report("cl2qcd unit gauge", fmt::format("C({})", t), theirs[t], ours[t] / 64);
     EXPECT_NEAR(ours[t] / 64 / theirs[t].get<double>(), 1, 1e-11);
   }
 }
@@ -212,11 +206,9 @@ TEST_P(Data, TmlqcdPropagator) {
     }
     largest = std::max(largest, largest_difference(ours, theirs));
   }
-  report("tmlqcd kappa 0.15", "S, largest element-wise difference", 0, largest);
   EXPECT_LT(largest, 3e-9);
   const nlohmann::json correlator = data::read_json("tmlqcd/prop_kappa150/reference.json")["pion_correlator"];
   for (int t = 0; t < 8; ++t) {
-    report("tmlqcd kappa 0.15", fmt::format("C({})", t), correlator[t], pion[t]);
     EXPECT_NEAR(pion[t], correlator[t].get<double>(), 1e-8);
   }
 }
@@ -238,7 +230,6 @@ TEST_P(Data, ChromaAnisotropicWilson) {
     const std::vector<double> ours = quark.pion("gaussian:0,0,0,0:2.0,5");
     for (int t = 0; t < 8; ++t) {
       const double theirs = entry["prop_corr"][t];
-      report("chroma " + test, fmt::format("C({})", t), theirs, ours[t]);
       EXPECT_NEAR(ours[t] / theirs, 1, test == "prec_wilson" ? 5e-7 : 3e-6) << test << " t = " << t;
     }
   }
@@ -254,7 +245,6 @@ TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
   const nlohmann::json theirs =
       data::read_json("chroma/reference/propagator_free_field_twisted_bc.json")["entries"][0]["prop_corr"];
   for (int t = 0; t < 8; ++t) {
-    report("chroma free field, twisted boundary", fmt::format("C({})", t), theirs[t], ours[t]);
     EXPECT_NEAR(ours[t] / theirs[t].get<double>(), 1, 1e-6);
   }
 }
@@ -280,17 +270,14 @@ TEST_P(Data, LalibeCloverPropagator) {
             largest = std::max(largest, std::abs(column.site[x][3 * s + a] - z));
           }
     }
-  report("lalibe clover", "S, largest element-wise difference", 0, largest);
   EXPECT_LT(largest, 4e-13);
   const nlohmann::json pion = data::read_json("lalibe/PS_up_4.json")["pion_correlator"];
   const std::vector<double> c = meson_correlators(ours, 0)[15];
   for (int t = 0; t < 8; ++t) {
-    report("lalibe clover", fmt::format("C({})", t), pion[t], c[t]);
     EXPECT_NEAR(c[t], pion[t].get<double>(), 1e-12);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Data, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(Data);
 
 }  // namespace

@@ -13,13 +13,12 @@ namespace {
 using namespace quarksmith;
 using data::load;
 using data::Quark;
-using data::report;
 
 Action twisted_mass(double kappa, double mu, const BoundaryPhases& boundary = data::antiperiodic) {
   return {"twisted_mass", {{"mass", data::mass_of(kappa)}, {"mu", mu}}, boundary};
 }
 
-class TwistedData : public testing::TestWithParam<std::shared_ptr<Device>> {};
+class TwistedData : public support::OnDevice {};
 
 /// The pseudoscalar correlator of two quarks of twisted masses in the physical basis, where each is rotated by
 /// exp(i pi gamma_5 / 4) at both ends, sign as its twist: nothing is left of it for equal signs, gamma_5 at both ends
@@ -57,8 +56,6 @@ TEST_P(TwistedData, NissaMesons) {
     for (int t = 0; t < 8; ++t) {
       const Complex64 theirs = {entry["P5P5"][t][0], entry["P5P5"][t][1]};
       const std::string what = fmt::format("C({}), mu {} and {}", t, first, second);
-      report("nissa", what + ", real part", theirs.real(), ours[t].real());
-      report("nissa", what + ", imaginary part", theirs.imag(), ours[t].imag());
       // Their residual is 1e-12; the sums of equal quarks are of one sign.
       EXPECT_LE(std::abs(ours[t] - theirs) / std::abs(theirs), first == second ? 6e-13 : 2e-12) << what;
     }
@@ -78,7 +75,6 @@ TEST_P(TwistedData, BridgeOperator) {
     const double kappa = entry["kappa"], mu = entry["twisted_mass"];
     const auto dirac = dense::dirac(twisted_mass(kappa, mu), gauge, domain, "r12");
     const double ours = 2 * kappa * data::norm_on_ones(dirac->matrix());
-    report("bridge", "Mult twisted mass", entry["value"], ours);
     EXPECT_NEAR(ours / entry["value"].get<double>(), 1, 1e-13);
   }
   EXPECT_EQ(found, 1);
@@ -92,12 +88,10 @@ TEST_P(TwistedData, Cl2qcdUnitGauge) {
   const nlohmann::json theirs =
       data::read_json("cl2qcd/reference.json")["unit_gauge_4444"]["twisted_mass_kappa015_mu4"];
   for (int t = 0; t < 4; ++t) {
-    report("cl2qcd unit gauge, twisted mass", fmt::format("C({})", t), theirs[t], ours[t] / 64);
     EXPECT_NEAR(ours[t] / 64 / theirs[t].get<double>(), 1, 1e-11);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, TwistedData, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(TwistedData);
 
 }  // namespace

@@ -12,11 +12,10 @@ namespace {
 
 using namespace quarksmith;
 using data::load;
-using data::report;
 using reference::operator*;
 using reference::SpinMatrix;
 
-class DataWall : public testing::TestWithParam<std::shared_ptr<Device>> {
+class DataWall : public support::OnDevice {
  protected:
   /// A domain-wall solver with the boundary condition of both codes: antiperiodic in time.
   Solver solver(const HostGauge& gauge, double mass, double m5, int slices) const {
@@ -56,7 +55,6 @@ TEST_P(DataWall, BridgeOperatorAndPion) {
       }
     }
     const double theirs = entry["value"];
-    report("bridge", name, theirs, ours);
     EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;
   }
   EXPECT_EQ(found, 2);
@@ -86,11 +84,9 @@ TEST_P(DataWall, PyqcdOperator) {
               largest,
               std::abs(theirs[n++] - all[std::size_t(s)].site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
   }
-  report("pyqcd", "D_5 e, largest element-wise difference", 0, largest);
   EXPECT_LT(largest, 1e-14);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DataWall, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(DataWall);
 
 }  // namespace

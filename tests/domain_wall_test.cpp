@@ -28,7 +28,7 @@ std::vector<Action> all_walls() {
   return {walls(0.1, 1.8, 6), walls(0.1, 1.6, 4, 1.5, 0.5), Action({find_action("moebius"), z, 5})};
 }
 
-class DomainWall : public testing::TestWithParam<std::shared_ptr<Device>> {
+class DomainWall : public support::OnDevice {
  protected:
   std::unique_ptr<DiracOperator> make(const Action& action) const {
     return dense::dirac(action, gauge_, domain_, "r12");
@@ -178,7 +178,6 @@ TEST_P(DomainWall, ImpossibleParametersAreRefused) {
   EXPECT_THROW(make(walls(0.1, 5, 4)), UsageError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DomainWall, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(DomainWall);
 
 }  // namespace

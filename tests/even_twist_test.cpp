@@ -13,6 +13,7 @@ namespace {
 using namespace quarksmith;
 using dense::DenseAction;
 using dense::Vectors;
+using reference::log_abs_det, reference::Square;
 
 constexpr double twist = 0.35;
 
@@ -21,54 +22,20 @@ struct TwistCase {
   double csw;
 };
 
-/// Row-major.
-using Square = std::vector<Complex64>;
-
-Square product_of(const Square& a, const Square& b, int n) {
-  Square c(a.size());
-  for (int i = 0; i < n; ++i)
-    for (int k = 0; k < n; ++k)
-      for (int j = 0; j < n; ++j) c[n * i + j] += a[n * i + k] * b[n * k + j];
-  return c;
-}
-
-Square adjoint_of(const Square& a, int n) {
-  Square c(a.size());
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) c[n * i + j] = std::conj(a[n * j + i]);
-  return c;
-}
-
-/// By Gaussian elimination with the largest element of each column.
-double log_abs_det(Square a, int n) {
-  double sum = 0;
-  for (int k = 0; k < n; ++k) {
-    int pivot = k;
-    for (int i = k + 1; i < n; ++i)
-      if (std::abs(a[n * i + k]) > std::abs(a[n * pivot + k])) pivot = i;
-    for (int j = 0; j < n; ++j) std::swap(a[n * k + j], a[n * pivot + j]);
-    sum += std::log(std::abs(a[n * k + k]));
-    for (int i = k + 1; i < n; ++i) {
-      const Complex64 factor = a[n * i + k] / a[n * k + k];
-      for (int j = k; j < n; ++j) a[n * i + j] -= factor * a[n * k + j];
-    }
-  }
-  return sum;
-}
-
 /// The matrix of what acts on fields, between sites of one parity or all: index 12 times the site plus 3 spin + colour.
 template <class Apply>
 Square matrix_of(const Lattice& lattice, bool all, const Apply& apply) {
   std::vector<std::size_t> sites;
   for (long long x = 0; x < lattice.sites(); ++x)
     if (all || Lattice::parity(lattice.coordinates(x)) == Parity::even) sites.push_back(static_cast<std::size_t>(x));
-  const std::size_t n = 12 * sites.size();
-  Square m(n * n);
-  for (std::size_t column = 0; column < n; ++column) {
+  const int n = 12 * static_cast<int>(sites.size());
+  Square m{n};
+  for (int column = 0; column < n; ++column) {
     Vectors unit(1, HostSpinor(lattice));
-    unit[0].site[sites[column / 12]][column % 12] = 1;
+    unit[0].site[sites[std::size_t(column / 12)]][std::size_t(column % 12)] = 1;
     const Vectors image = apply(unit);
-    for (std::size_t row = 0; row < n; ++row) m[n * row + column] = image[0].site[sites[row / 12]][row % 12];
+    for (int row = 0; row < n; ++row)
+      m(row, column) = image[0].site[sites[std::size_t(row / 12)]][std::size_t(row % 12)];
   }
   return m;
 }
@@ -147,22 +114,20 @@ TEST_P(EvenTwist, HasTheDeterminantOfDenseMatrices) {
   const EvolvingLinks links(u, where);
   const DenseAction dense(action(), u);
   const Complex64 i(0, twist);
-  constexpr int n = 96;
-  const double ours = log_abs_det(matrix_of(u.lattice, false, Operator(term(), links)), n);
+  const double ours = log_abs_det(matrix_of(u.lattice, false, Operator(term(), links)));
   const Square all = matrix_of(u.lattice, true, [&](const Vectors& psi) {
     const Vectors squared = dense.multiply(dense.multiply(dense::half(psi, Parity::even)));
     return dense::combine(1, dense.matrix(psi), i, dense::gamma5(squared));
   });
   const Square t = matrix_of(u.lattice, true, [&](const Vectors& psi) { return dense.multiply(psi); });
-  EXPECT_NEAR(ours, log_abs_det(all, 2 * n) - log_abs_det(t, 2 * n), 1e-10);
+  EXPECT_NEAR(ours, log_abs_det(all) - log_abs_det(t), 1e-10);
 
   const Square m = matrix_of(u.lattice, false,
                              [&](const Vectors& psi) { return dense.even_odd(psi, EvenOddForm::symmetric, false); });
   const Square even = matrix_of(u.lattice, false, [&](const Vectors& psi) { return dense.multiply(psi); });
-  Square sum = product_of(adjoint_of(m, n), m, n);
-  const Square squared = product_of(even, even, n);
-  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += twist * twist * squared[k];
-  EXPECT_NEAR(2 * ours, log_abs_det(sum, n), 1e-10);
+  const Square sum =
+      reference::sum_of(1, reference::product(reference::adjoint(m), m), twist * twist, reference::product(even, even));
+  EXPECT_NEAR(2 * ours, log_abs_det(sum), 1e-10);
 }
 
 TEST_P(EvenTwist, HeatBathHasTheActionOfItsNoise) {

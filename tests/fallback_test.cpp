@@ -168,22 +168,6 @@ TEST(Remedy, IsNoneThatTheRunAlreadyHas) {
   EXPECT_EQ(remedy_of(s, r), "use a larger tolerance");
 }
 
-TEST(SolverNumbers, OutOfRangeAreRefused) {
-  const HostGauge gauge = unit_gauge(Lattice({4, 4, 4, 4}));
-  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  for (const double bad : {0.0, -1.0, 1.0, 1e300, std::nan(""), double(INFINITY)}) {
-    SolveSettings s;
-    s.options.tolerance = bad;
-    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
-    s = {};
-    s.options.delta = bad == 0 ? -0.5 : bad;
-    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
-    s = {};
-    s.parameters.omega = bad == 1 ? 2 : bad;
-    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
-  }
-}
-
 /// A norm that means nothing is an error before the first iteration.
 TEST(RightHandSide, OfNoUsableNormIsRefused) {
   const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 4}), 0.2, 5);
@@ -202,13 +186,9 @@ TEST(RightHandSide, OfNoUsableNormIsRefused) {
     for (int n = 0; n < 3; ++n) upload(source, b, solver.basis(), n);
     for (HostSite& site : source.site) site.fill(number);
     upload(source, b, solver.basis(), 1);
-    try {
-      solver.solve_all(x, b);
-      ADD_FAILURE() << number;
-    } catch (const BadData& e) {
-      EXPECT_NE(std::string(e.what()).find("right-hand side 1 of 3"), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
-    }
+    const std::string message = support::message_of<BadData>([&] { solver.solve_all(x, b); });
+    EXPECT_NE(message.find("right-hand side 1 of 3"), std::string::npos) << message;
+    EXPECT_NE(message.find(text), std::string::npos) << message;
   }
   EXPECT_EQ(iterations, 0);
 }

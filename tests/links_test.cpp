@@ -98,9 +98,8 @@ HostGauge any_matrices(const Lattice& lattice, unsigned seed) {
   return result;
 }
 
-class Links : public testing::TestWithParam<std::shared_ptr<Device>> {
+class Links : public support::OnDevice {
  protected:
-  DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
   LinkField on_device(const HostGauge& gauge) const {
     return upload(gauge, domain(gauge.lattice), find_precision("double"), find_storage("r18"));
   }
@@ -239,29 +238,6 @@ TEST_P(Links, HisqIsFat7ProjectedAndSmearedAgain) {
             1e-13);
 }
 
-TEST_P(Links, AreGaugeCovariant) {
-  const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 6}), 0.6, 4);
-  const Lattice& lattice = gauge.lattice;
-  const auto g = reference::random_gauge_transformation(lattice, 3);
-  const auto three_ahead = [&](long long x, int mu) {
-    for (int n = 0; n < 3; ++n) x = lattice.neighbour(x, mu, 1);
-    return x;
-  };
-  const auto check = [&](const FatAndLong& here, const FatAndLong& there) {
-    EXPECT_LT(support::largest_difference(there.fat, reference::transform(here.fat, g)), 1e-13);
-    EXPECT_LT(support::largest_difference(there.longs, all_links(lattice,
-                                                                 [&](long long x, int mu) {
-                                                                   return multiply(
-                                                                       multiply(g[x], here.longs.site[x][mu]),
-                                                                       adjoint(g[three_ahead(x, mu)]));
-                                                                 })),
-              1e-14);
-  };
-  const HostGauge other = reference::transform(gauge, g);
-  check(asqtad_links(gauge, domain(lattice), 0.9), asqtad_links(other, domain(lattice), 0.9));
-  check(hisq_links(gauge, domain(lattice)), hisq_links(other, domain(lattice)));
-}
-
 TEST_P(Links, AgreeWithThoseOfMilc) {
   REQUIRE_DATA();
   const Lattice lattice({8, 8, 8, 8});
@@ -286,13 +262,11 @@ TEST_P(Links, AgreeWithThoseOfMilc) {
       for (const Matrix3& u : site)
         for (const Complex64& z : u) square += std::norm(z), largest = std::max(largest, std::abs(z));
     const double d = support::largest_difference(*links, theirs);
-    fmt::print("DATA | {} | largest element | {:.9g} | largest element-wise difference | {:.2e}\n", name, largest, d);
     EXPECT_GT(square, 1);
     EXPECT_LT(d, 1e-6);  // they are stored in single precision
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Links, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(Links);
 
 }  // namespace

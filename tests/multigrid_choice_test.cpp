@@ -51,12 +51,7 @@ TEST(MultigridTune, EndsWhenTheTimeIsUp) {
 TEST(MultigridParameters, SayWhichBlocksDoNotCutALattice) {
   MultigridParameters p = multigrid_for(small, 1, 4);
   p.levels[0].block = {4, 4, 4, 3};
-  try {
-    check(p, small, 1);
-    FAIL() << "three sites cut sixteen";
-  } catch (const UsageError& e) {
-    EXPECT_NE(std::string(e.what()).find("level 1: blocks of 4x4x4x3 cut 8x8x8x16"), std::string::npos) << e.what();
-  }
+  EXPECT_NE(support::message_of<UsageError>([&] { check(p, small, 1); }).find("level 1"), std::string::npos);
 }
 
 TEST(Weighing, TakesMultigridForManyIterationsAndManyColumnsAlone) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace quarksmith;
 
-class NoiseOfFields : public testing::TestWithParam<std::shared_ptr<Device>> {
+class NoiseOfFields : public support::OnDevice {
  protected:
   DomainPointer domain() const { return std::make_shared<const Domain>(lattice_, GetParam()); }
 
@@ -87,7 +87,6 @@ TEST_P(NoiseOfFields, IsDouble) {
   EXPECT_THROW(draw_noise(eta, state_, find_basis("non_relativistic")), UsageError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, NoiseOfFields, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(NoiseOfFields);
 
 }  // namespace

@@ -16,11 +16,8 @@ namespace {
 
 using namespace quarksmith;
 
-class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
+class Physics : public support::OnDevice {
  protected:
-  DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
-
-  static Action parameters() { return {"wilson", {{"mass", 0.1}, {"xi0", 1.3}, {"nu", 0.8}}}; }
   /// M psi, or M^+ psi.
   HostSpinor dirac(const HostGauge& gauge, const HostSpinor& psi, const Action& p, Dagger dagger = Dagger::no) const {
     return dense::apply(dense::dirac(p, gauge, domain(gauge.lattice), "r12")->matrix(), {psi}, dagger)[0];
@@ -46,16 +43,6 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
 };
 
 using support::rounding;
-
-TEST_P(Physics, OperatorIsGaugeCovariant) {
-  const Lattice lattice({4, 6, 4, 8});
-  const HostGauge gauge = hot_gauge(lattice, 8);
-  const HostSpinor psi = reference::random_spinor(lattice, 1);
-  const auto g = reference::random_gauge_transformation(lattice, 5);
-  const HostSpinor a = reference::transform(dirac(gauge, psi, parameters()), g);
-  const HostSpinor b = dirac(reference::transform(gauge, g), reference::transform(psi, g), parameters());
-  EXPECT_LT(support::compare(b, a).norm, rounding);
-}
 
 TEST_P(Physics, FreeFieldHasWilsonDispersion) {
   // On a plane wave of momentum p, M is m + sum_mu (1 - cos p_mu) + i sum_mu gamma_mu sin p_mu.
@@ -159,7 +146,6 @@ TEST_P(Physics, HeavyProtonFallsWithThreeQuarkMasses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Physics, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(Physics);
 
 }  // namespace

@@ -2,8 +2,6 @@
 /// From a configuration of another code to propagators and correlators on it.
 #pragma once
 
-#include <fmt/format.h>
-
 #include "runtime/io/gauge.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "solvers/measure/smearing.hpp"
@@ -15,11 +13,6 @@
 namespace data {
 
 using namespace quarksmith;
-
-/// A line for the table that the closing of an issue shows.
-inline void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
-  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
-}
 
 inline HostGauge load(const std::string& name, const Coordinates& extent) {
   return read_gauge(folder() / name, Lattice(extent)).gauge;

@@ -21,6 +21,13 @@ const RootCase cases[] = {{{-1, 2}, 8, {1e-3, 1}},
                           {{-3, 8}, 7, {1e-2, 5}},
                           {{1, 3}, 6, {0.5, 80}}};
 
+/// Of each case, found once.
+const RationalFit& fit_of(const RootCase& c) {
+  static std::map<const RootCase*, RationalFit> found;
+  if (!found.contains(&c)) found.emplace(&c, remez(c.power, c.poles, c.interval));
+  return found.at(&c);
+}
+
 /// The largest deviation of each sign in turn, from the lower end on.
 std::vector<double> alternation(const RationalFunction& r, double power, Interval on) {
   std::vector<double> found;
@@ -39,7 +46,7 @@ std::vector<double> alternation(const RationalFunction& r, double power, Interva
 /// What is best alternates 2 n + 2 times between its largest deviations, and nothing else does (Chebyshev).
 TEST(Rational, DeviationsAlternate) {
   for (const RootCase& c : cases) {
-    const RationalFit fit = remez(c.power, c.poles, c.interval);
+    const RationalFit& fit = fit_of(c);
     const std::vector<double> found = alternation(fit.function, c.power.value(), c.interval);
     ASSERT_EQ(found.size(), 2U * c.poles + 2) << c.power.numerator << "/" << c.power.denominator;
     for (const double e : found) EXPECT_NEAR(std::abs(e), fit.error, 1e-4 * fit.error + 1e-14);
@@ -49,7 +56,7 @@ TEST(Rational, DeviationsAlternate) {
 
 TEST(Rational, InverseIsThatOfTheSameFunction) {
   for (const RootCase& c : cases) {
-    const RationalFit fit = remez(c.power, c.poles, c.interval);
+    const RationalFit& fit = fit_of(c);
     ASSERT_EQ(fit.inverse.poles.size(), fit.function.poles.size());
     for (double x = c.interval.lower; x < c.interval.upper; x *= 1.3)
       EXPECT_NEAR(fit.function(x) * fit.inverse(x), 1, 1e-11);

@@ -2,12 +2,11 @@
 // true residuals.
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/eigcg.hpp"
 #include "solvers/krylov/gmres_dr.hpp"
+#include "solvers/krylov/harmonic.hpp"
 #include "solvers/solve/solve.hpp"
 #include "tests/dense_matrix.hpp"
 #include "tests/support.hpp"
@@ -95,7 +94,7 @@ TEST(EigenConjugateGradients, FindsTheLeastEigenvalues) {
     EigenConjugateGradients solver({*a, *a, false, 1, 0}, 30, 6);
     expect_solved(solver, q.sources(*a, 12), 1e-10);
     const Dense m = dense::matrix_of(*a, q.basis);
-    const Eigen::VectorXd expected = eigen_of(m.adjoint() * m).values, found = solver.ritz_values();
+    const Eigen::VectorXd expected = eigen_of(dense::product(m.adjoint(), m)).values, found = solver.ritz_values();
     ASSERT_GE(found.size(), 30);
     for (int n = 0; n < found.size(); ++n) EXPECT_GE(found[n], expected[n] * (1 - 1e-10)) << n;
     for (int n = 0; n < 12; ++n) EXPECT_NEAR(found[n], expected[n], 2e-3 * expected[n]) << n;
@@ -109,8 +108,10 @@ TEST(DeflatedGmres, KeepsHarmonicRitzValuesOfTheSpectrum) {
     const auto a = dirac->even_odd_operator(EvenOddForm::symmetric, 1);
     DeflatedGmres solver({*a, *a, false, 1, 0}, 24, 6);
     expect_solved(solver, q.sources(*a, 2), 1e-12);
-    const Eigen::VectorXcd expected =
-        Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(dense::matrix_of(*a, q.basis), false).eigenvalues();
+    const Dense m = dense::matrix_of(*a, q.basis);
+    Eigen::MatrixXcd alone = Eigen::MatrixXcd::Zero(m.rows() + 1, m.cols());  // harmonic ones of the whole space
+    alone.topRows(m.rows()) = m;
+    const Eigen::VectorXcd expected = Harmonic(alone).values;
     const Eigen::VectorXcd found = solver.harmonic_values();
     ASSERT_EQ(found.size(), 6);
     const double least = expected.cwiseAbs().minCoeff();
@@ -121,18 +122,9 @@ TEST(DeflatedGmres, KeepsHarmonicRitzValuesOfTheSpectrum) {
 }
 
 TEST(EigenConjugateGradients, RefusesNumbersThatDoNotGoTogether) {
-  const auto refusal = [](const MethodParameters& p) {
-    try {
-      check(Method::eigcg, p);
-    } catch (const UsageError& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(refusal({.search = 21, .keep = 10}), "");
-  EXPECT_NE(refusal({.search = 20, .keep = 10}).find("use a search of 21 or more"), std::string::npos);
-  EXPECT_NE(refusal({.search = 2}).find("between 3 and 400"), std::string::npos);
-  EXPECT_NE(refusal({.keep = 0}).find("between 1 and 100"), std::string::npos);
+  EXPECT_NO_THROW(check(Method::eigcg, {.search = 21, .keep = 10}));
+  for (const MethodParameters& p : {MethodParameters{.search = 20, .keep = 10}, {.search = 2}, {.keep = 0}})
+    EXPECT_THROW(check(Method::eigcg, p), UsageError);
   SolveSettings half;
   half.method = Method::eigcg;
   half.precision = "double-half";

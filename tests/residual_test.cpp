@@ -154,14 +154,9 @@ TEST(LinksAsGivenOrNot, ABuildWithoutTheirKernelSaysWhatForItIs) {
     EXPECT_EQ(precision.name, "double");
     throw MissingKernel("add to the profile");
   };
-  try {
-    make_exact(links, links.deviation(), make);
-    FAIL();
-  } catch (const MissingKernel& e) {
-    const std::string what = e.what();
-    EXPECT_EQ(what.find("12 reals miss these links by up to "), 0u) << what;
-    EXPECT_NE(what.find(": residuals are computed with all 18; add to the profile"), std::string::npos) << what;
-  }
+  const std::string what = support::message_of<MissingKernel>([&] { make_exact(links, links.deviation(), make); });
+  EXPECT_TRUE(what.starts_with("12 reals miss these links by up to ")) << what;
+  EXPECT_TRUE(what.ends_with("; add to the profile")) << what;
 }
 
 TEST(LinksAsGivenOrNot, AToleranceOutOfReachIsMissedOpenly) {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace quarksmith;
 
-class SumsOverSites : public testing::TestWithParam<std::shared_ptr<Device>> {
+class SumsOverSites : public support::OnDevice {
  protected:
   /// Sum of number n of rows of sites, of which `used` count, with `apart` numbers each.
   double total(const std::vector<double>& words, int row, int used, int apart, int n) {
@@ -130,7 +130,6 @@ TEST_P(SumsOverSites, AreNoNumberIfOneIsNot) {
   EXPECT_EQ(total(std::vector<double>(64, 0.0), 32, 32, 1, 0), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SumsOverSites, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(SumsOverSites);
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include "runtime/fields/expression.hpp"
 #include "solvers/actions/hopping_dirac.hpp"
+#include "tests/reference/square.hpp"
 #include "tests/site_terms.hpp"
 
 namespace {
 
 using namespace quarksmith;
-using reference::SiteMatrices;
+using reference::matrix_exponential, reference::largest_of, reference::log_abs_det, reference::product,
+    reference::sum_of, reference::unit;
+using reference::SiteMatrices, reference::Square;
 using reference::operator*;
 
 constexpr double space = 0.8, time_like = 1.3, diagonal = 3.9;
@@ -26,7 +29,7 @@ double distance(const std::vector<std::array<Complex64, n>>& a, const std::vecto
   return largest;
 }
 
-class Clover : public testing::TestWithParam<std::shared_ptr<Device>> {
+class Clover : public support::OnDevice {
  protected:
   StoredTerm term(const HostGauge& gauge) const {
     return support::clover_term(gauge, std::make_shared<Domain>(gauge.lattice, GetParam()), space, time_like, diagonal);
@@ -42,26 +45,6 @@ TEST_P(Clover, IsWhatItsDefinitionSays) {
     const HostGauge gauge = weak_gauge(Lattice(extent), 0.6, 4);
     EXPECT_LT(distance(dense(gauge), reference::clover(gauge, diagonal, space, time_like)), 1e-14);
   }
-}
-
-TEST_P(Clover, WrongSignAndWrongLeavesAreFarAway) {
-  // What the comparison above would see had the sign of sigma F, a coefficient or the orientation of a leaf been wrong.
-  const SiteMatrices ours = dense(gauge_);
-  EXPECT_GT(distance(ours, reference::clover(gauge_, diagonal, -space, -time_like)), 0.1);
-  EXPECT_GT(distance(ours, reference::clover(gauge_, diagonal, time_like, space)), 0.1);
-  HostGauge mirrored = gauge_;  // U -> U^* turns every leaf into its complex conjugate
-  for (auto& site : mirrored.site)
-    for (Matrix3& u : site)
-      for (Complex64& z : u) z = std::conj(z);
-  EXPECT_GT(distance(ours, reference::clover(mirrored, diagonal, space, time_like)), 0.1);
-}
-
-TEST_P(Clover, IsGaugeCovariant) {
-  const auto g = reference::random_gauge_transformation(gauge_.lattice, 3);
-  const HostSpinor psi = reference::random_spinor(gauge_.lattice, 1);
-  const HostSpinor a = reference::transform(reference::multiply(dense(gauge_), psi), g),
-                   b = reference::multiply(dense(reference::transform(gauge_, g)), reference::transform(psi, g));
-  EXPECT_LT(support::compare(b, a).norm, 1e-14);
 }
 
 TEST_P(Clover, StoredFormatsKeepIt) {
@@ -91,60 +74,9 @@ TEST_P(Clover, TermIsAppliedInEveryBasis) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Clover, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(Clover);
 
-/// Six rows of a block, or twelve.
-struct Square {
-  int n;
-  std::vector<Complex64> element = std::vector<Complex64>(std::size_t(n * n));
-  Complex64& operator()(int i, int j) { return element[std::size_t(n * i + j)]; }
-  const Complex64& operator()(int i, int j) const { return element[std::size_t(n * i + j)]; }
-};
 Square block_of(const HostTerm& term, int block) { return {6, {term[block].begin(), term[block].end()}}; }
-Square sum_of(Complex64 a, const Square& x, Complex64 b, const Square& y) {
-  Square s{x.n};
-  for (std::size_t k = 0; k < s.element.size(); ++k) s.element[k] = a * x.element[k] + b * y.element[k];
-  return s;
-}
-Square times(const Square& x, const Square& y) {
-  Square p{x.n};
-  for (int i = 0; i < x.n; ++i)
-    for (int k = 0; k < x.n; ++k)
-      for (int j = 0; j < x.n; ++j) p(i, j) += x(i, k) * y(k, j);
-  return p;
-}
-Square unit(int n, Complex64 z = 1) {
-  Square one{n};
-  for (int i = 0; i < n; ++i) one(i, i) = z;
-  return one;
-}
-/// By its series, scaled and squared.
-Square exponential_of(const Square& x) {
-  constexpr int squarings = 8;
-  Square power = unit(x.n), sum = power;
-  for (int k = 1; k < 20; ++k) {
-    power = times(power, sum_of(std::ldexp(1.0 / k, -squarings), x, 0, x));
-    sum = sum_of(1, sum, 1, power);
-  }
-  for (int k = 0; k < squarings; ++k) sum = times(sum, sum);
-  return sum;
-}
-double log_abs_det(Square m) {
-  double sum = 0;
-  for (int k = 0; k < m.n; ++k) {
-    sum += std::log(std::abs(m(k, k)));
-    for (int i = k + 1; i < m.n; ++i)
-      for (int j = m.n - 1; j >= k; --j) m(i, j) -= m(i, k) / m(k, k) * m(k, j);
-  }
-  return sum;
-}
-double largest_of(const Square& m) {
-  double largest = 0;
-  for (const Complex64& z : m.element) largest = std::max(largest, std::isnan(std::abs(z)) ? INFINITY : std::abs(z));
-  return largest;
-}
-
 /// Kernels from terms to terms: out and another operand against dense blocks.
 class TermKernel : public testing::TestWithParam<support::KernelCase> {
  protected:
@@ -203,7 +135,7 @@ TEST_P(TermKernel, AgreesWithDenseBlocks) {
     for (const double size : {0.3, 3.0, -3.0})
       run(term(4, size, 0.2), x, out, launch(1.3, 0.8),
           [&](std::size_t, const Square& t, const Square&, const Square&, const Square& o) {
-            const Square expected = sum_of(1.3, exponential_of(t), 1, unit(6, 0.8));
+            const Square expected = sum_of(1.3, matrix_exponential(t), 1, unit(6, 0.8));
             EXPECT_LT(largest_of(sum_of(1, o, -1, expected)), limit * largest_of(expected));
           });
   } else if (is("exp_term_adjoint")) {
@@ -217,7 +149,7 @@ TEST_P(TermKernel, AgreesWithDenseBlocks) {
                 twice(i, j) = twice(6 + i, 6 + j) = t(i, j);
                 twice(i, 6 + j) = given(i, j);
               }
-            const Square all = exponential_of(twice);
+            const Square all = matrix_exponential(twice);
             for (int i = 0; i < 6; ++i)
               for (int j = 0; j < 6; ++j) expected(i, j) = 1.3 * all(i, 6 + j);
             EXPECT_LT(largest_of(sum_of(1, o, -1, expected)), limit * largest_of(expected));
@@ -232,25 +164,21 @@ TEST_P(TermKernel, AgreesWithDenseBlocks) {
           summed[int(parity)] = reduce(*domain_, *GetParam().kernel, arguments)[0];
         },
         [&](std::size_t i, const Square& t, const Square&, const Square&, const Square& o) {
-          const Square product = shift == 0 ? t : sum_of(1, times(t, t), shift, unit(6));
-          EXPECT_LT(largest_of(sum_of(1, times(product, o), -1, shift == 0 ? unit(6) : t)), limit);
-          count(i, product);
+          const Square square = shift == 0 ? t : sum_of(1, product(t, t), shift, unit(6));
+          EXPECT_LT(largest_of(sum_of(1, product(square, o), -1, shift == 0 ? unit(6) : t)), limit);
+          count(i, square);
         });
     for (const int parity : {0, 1}) EXPECT_NEAR(summed[parity] / log_det[parity], 1, 1e-13);
     if (shift == 0) return;
     const auto factor = download(other), t = download(a), inverse = download(out);
     for (std::size_t i = 0; i < t.size(); ++i)  // out = C B
-      EXPECT_LT(largest_of(sum_of(1, times(block_of(t[i], 1), block_of(factor[i], 1)), -1, block_of(inverse[i], 1))),
+      EXPECT_LT(largest_of(sum_of(1, product(block_of(t[i], 1), block_of(factor[i], 1)), -1, block_of(inverse[i], 1))),
                 limit);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, TermKernel, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.precision == "double" &&
-                                  (k.operation == "add_term" || k.operation.starts_with("exp_term") ||
-                                   k.operation.starts_with("invert_"));
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(TermKernel, k.precision == "double" && (k.operation == "add_term" || k.operation.starts_with("exp_term") ||
+                                                    k.operation.starts_with("invert_")));
 
 class TermOfSpinors : public testing::TestWithParam<support::KernelCase> {};
 
@@ -289,10 +217,7 @@ TEST_P(TermOfSpinors, AddsTheHermitianPartOfTheirProduct) {
   EXPECT_LT(worst, 1e-13);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, TermOfSpinors, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.operation == "add_outer" && k.precision == "double";
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(TermOfSpinors, k.operation == "add_outer" && k.precision == "double");
 
 /// For each pattern of blocks: T is linear in its matrices, and what takes derivatives back is its adjoint,
 /// Re tr T(F) X = sum_k Re tr F_k g_k for every matrix of F alone.
@@ -390,10 +315,7 @@ TEST_P(TermProduct, AgreesWithDenseBlocks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, TermProduct, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.operation.starts_with("apply_");
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(TermProduct, k.operation.starts_with("apply_"));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TermProduct);
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace {
 
 using namespace quarksmith;
-using reference::SliceRows;
 using reference::Slices;
+using reference::Square;
 
 using Numbers = std::vector<Complex64>;
 
@@ -37,7 +37,7 @@ class SliceKernel : public testing::TestWithParam<support::KernelCase> {
              Complex64 corner) {
     const Numbers walls(slices, corner);
     const SliceChain chain(SliceMatrix(p, q, walls), SliceMatrix(d, e, walls));
-    std::array<SliceRows, 2> dense;
+    std::array<Square, 2> dense = {Square{slices}, Square{slices}};
     for (const int part : {0, 1}) {
       const int sign = 2 * part - 1;
       dense[part] = reference::product(reference::shift_rows(p, q, corner, sign),
@@ -47,7 +47,7 @@ class SliceKernel : public testing::TestWithParam<support::KernelCase> {
     compare(lattice, slices, kernel().dagger ? chain.adjoint() : chain, dense);
   }
 
-  void compare(const Lattice& lattice, int slices, const SliceChain& chain, const std::array<SliceRows, 2>& dense) {
+  void compare(const Lattice& lattice, int slices, const SliceChain& chain, const std::array<Square, 2>& dense) {
     constexpr int vectors = 2;
     const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
     const PrecisionInfo& precision = find_precision(kernel().precision);
@@ -123,9 +123,7 @@ TEST(SliceChain, TimesItsInverseIsOne) {
   EXPECT_THROW(SliceChain(m, SliceMatrix(one, Numbers(9, -1), one)), UsageError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, SliceKernel,
-                         testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "slices"; })),
-                         support::kernel_case_name);
+FOR_KERNELS(SliceKernel, k.family == "slices");
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SliceKernel);
 
 }  // namespace

@@ -23,11 +23,9 @@
 namespace {
 
 using namespace quarksmith;
-using data::report;
 
-class Smearing : public testing::TestWithParam<std::shared_ptr<Device>> {
+class Smearing : public support::OnDevice {
  protected:
-  DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
   GradientFlow flow(const HostGauge& gauge) const {
     return GradientFlow(gauge, domain(gauge.lattice), find_precision("double"));
   }
@@ -249,7 +247,6 @@ TEST_P(Smearing, ChromaLinkSmearing) {
                                       {"t_plaq", ours.time_plaquette},
                                       {"link", ours.link_trace}}) {
       const double number = std::stod(theirs[name].get<std::string>());
-      report("chroma " + how, name, number, value);
       EXPECT_NEAR(value, number, limit) << how << " " << name;
     }
   }
@@ -288,15 +285,13 @@ TEST_P(Smearing, ChromaCloverOnStoutLinks) {
     ++found;
     for (int t = 0; t < 8; ++t) {
       const double theirs = entry["prop_corr"][t];
-      report("chroma " + test, fmt::format("C({})", t), theirs, ours[t]);
       EXPECT_NEAR(ours[t] / theirs, 1, 1e-6) << test << " t = " << t;
     }
   }
   EXPECT_EQ(found, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Smearing, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(Smearing);
 
 TEST(SmearingOptions, AreReadWholeOrRefused) {
   EXPECT_EQ(link_smearing_of("stout:0.1,3").steps(), 3u);

@@ -16,7 +16,6 @@
 namespace {
 
 using namespace quarksmith;
-using data::report;
 
 /// Single precision complex numbers of a SciDAC file.
 std::vector<Complex64> read_scidac(const std::string& name) {
@@ -89,7 +88,7 @@ double relative(const HostSpinor& a, const HostSpinor& b) {
   return std::sqrt(difference / size);
 }
 
-class StaggeredData : public testing::TestWithParam<std::shared_ptr<Device>> {};
+class StaggeredData : public support::OnDevice {};
 
 /// Fat and long links, source and solution of a file, all in single precision.
 TEST_P(StaggeredData, AsqtadSolution) {
@@ -105,16 +104,12 @@ TEST_P(StaggeredData, AsqtadSolution) {
   for (const char* storage : {"r18", "r13"}) {
     const StaggeredQuark quark(gauge, with_files, GetParam(), storage);
     const double stored = quark.solver->residual(quark.upload(theirs), quark.upload(b));
-    report(source, fmt::format("|b - M x| / |b| of the stored x, links of the files, long {}", storage), 7.6e-8,
-           stored);
     EXPECT_LT(stored, 1.5e-7);
     const double difference = relative(quark.solve(b), theirs);
-    report(source, fmt::format("|x - x'| / |x'|, links of the files, long {}", storage), 0, difference);
     EXPECT_LT(difference, 1e-6);
   }
   const StaggeredQuark own(gauge, asqtad, GetParam(), "r13");
   const double difference = relative(own.solve(b), theirs);
-  report(source, "|x - x'| / |x'|, links made from the gauge field", 0, difference);
   EXPECT_LT(difference, 2e-6);
 }
 
@@ -150,11 +145,7 @@ void compare_pions(const std::string& file, const char* name_of_action, const st
       for (int t = 0; t < 8; ++t) {
         const Complex64 theirs(expected[name][t][0], expected[name][t][1]);
         worst = std::max(worst, std::abs(factor * ours[t] - theirs) / std::abs(theirs));
-        if (t % 4 == 0)
-          report(file, fmt::format("Re C({}) m {} {}", t, masses[i], masses[j]), theirs.real(),
-                 factor * ours[t].real());
       }
-      report(file, fmt::format("largest relative difference, m {} {}", masses[i], masses[j]), 0, worst);
       EXPECT_LT(worst, 1e-6);
     }
 }
@@ -191,7 +182,7 @@ void make_special_unitary(HostGauge& gauge) {
 /// The lowest eigenvalues of -D^2 on the even sites.
 TEST_P(StaggeredData, LowestEigenvalues) {
   REQUIRE_DATA();
-  const auto expect_eigenvalues = [&](const std::string& file, const std::string& links, const Coordinates& extent,
+  const auto expect_eigenvalues = [&](const std::string& links, const Coordinates& extent,
                                       const std::vector<double>& expected, double tolerance) {
     HostGauge gauge = read_gauge(data::folder() / links, Lattice(extent)).gauge;
     make_special_unitary(gauge);
@@ -202,19 +193,17 @@ TEST_P(StaggeredData, LowestEigenvalues) {
     const Eigenpairs pairs = d2.find({.count = static_cast<int>(expected.size())});
     EXPECT_TRUE(pairs.converged);
     for (std::size_t n = 0; n < expected.size(); ++n) {
-      report(file, fmt::format("eigenvalue {}", n), expected[n], pairs.values[n]);
       EXPECT_NEAR(pairs.values[n], expected[n], tolerance) << n;
     }
   };
   const std::string ten = "milc/reference/ks_eigenvalues_l8888_asqtad.json";
-  expect_eigenvalues(ten, "milc/lat.sample.l8888", {8, 8, 8, 8}, data::read_json(ten)["eigenvalues"], 1e-11);
+  expect_eigenvalues("milc/lat.sample.l8888", {8, 8, 8, 8}, data::read_json(ten)["eigenvalues"], 1e-11);
   // Every level is twofold, one sixteenfold; the peer's own errors are up to 1e-7.
   const std::string pairs = "measure/eigenvalues_deflation.json";
-  expect_eigenvalues(pairs, "measure/instanton_4444.ildg", {4, 4, 4, 4},
+  expect_eigenvalues("measure/instanton_4444.ildg", {4, 4, 4, 4},
                      data::read_json(pairs)["staggered_asqtad_instanton"]["eigenvalues"], 3e-7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StaggeredData, testing::ValuesIn(support::devices()),
-                         [](const auto& info) { return support::test_name(info.param->name()); });
+ON_EACH_DEVICE(StaggeredData);
 
 }  // namespace

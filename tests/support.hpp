@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/device.hpp"
+#include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 
 namespace support {
@@ -27,6 +28,26 @@ inline const std::vector<std::shared_ptr<Device>>& devices() {
     return found;
   }();
   return all;
+}
+
+/// Tests on each device.
+class OnDevice : public testing::TestWithParam<std::shared_ptr<Device>> {
+ protected:
+  DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
+};
+#define ON_EACH_DEVICE(Suite)                                                     \
+  INSTANTIATE_TEST_SUITE_P(Devices, Suite, testing::ValuesIn(support::devices()), \
+                           [](const auto& info) { return support::test_name(info.param->name()); })
+
+/// The message of an error that `work` throws; empty if it throws none.
+template <class E = Error, class Work>
+std::string message_of(const Work& work) {
+  try {
+    work();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
 }
 
 /// Why a test skips what `built` misses.
@@ -60,22 +81,7 @@ struct Deviation {
   double norm, largest;
 };
 
-inline Deviation compare(const HostSpinor& result, const HostSpinor& expected, Subset subset = Subset::full) {
-  double difference = 0, size = 0, largest = 0;
-  long long count = 0;
-  for (long long x = 0; x < expected.lattice.sites(); ++x) {
-    if (subset != Subset::full && int(Lattice::parity(expected.lattice.coordinates(x))) != int(subset)) continue;
-    for (int k = 0; k < 12; ++k) {
-      const double d = std::norm(result.site[x][k] - expected.site[x][k]);
-      difference += d;
-      size += std::norm(expected.site[x][k]);
-      if (!(d <= largest)) largest = d;  // a NaN sticks
-      ++count;
-    }
-  }
-  const double mean = size / count;
-  return {std::sqrt(difference / size), std::sqrt(largest / mean)};
-}
+Deviation compare(const HostSpinor& result, const HostSpinor& expected, Subset subset = Subset::full);
 
 inline void expect_near(const HostSpinor& result, const HostSpinor& wanted, const Deviation& limit,
                         const std::string& what, Subset subset = Subset::full) {
@@ -85,16 +91,7 @@ inline void expect_near(const HostSpinor& result, const HostSpinor& wanted, cons
 }
 
 /// Of the elements of links.
-inline double largest_difference(const HostGauge& a, const HostGauge& b) {
-  double largest = 0;
-  for (std::size_t x = 0; x < a.site.size(); ++x)
-    for (int mu = 0; mu < 4; ++mu)
-      for (int n = 0; n < 9; ++n) {
-        const double d = std::abs(a.site[x][mu][n] - b.site[x][mu][n]);
-        if (!(d <= largest)) largest = d;  // a NaN sticks
-      }
-  return largest;
-}
+double largest_difference(const HostGauge& a, const HostGauge& b);
 
 /// Accuracy that a kernel must reach against the reference fed with the stored fields.
 inline Deviation tolerance(std::string_view precision, std::string_view links) {
@@ -109,14 +106,7 @@ inline Deviation tolerance(std::string_view precision, std::string_view links) {
 }
 
 /// A site term as 12x12 matrices from its two blocks, in the DeGrand-Rossi basis.
-inline std::vector<std::array<Complex64, 144>> whole_term(const std::vector<HostTerm>& blocks) {
-  std::vector<std::array<Complex64, 144>> terms(blocks.size());
-  for (std::size_t x = 0; x < blocks.size(); ++x)
-    for (int b = 0; b < 2; ++b)
-      for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < 6; ++j) terms[x][12 * (6 * b + i) + 6 * b + j] = blocks[x][b][6 * i + j];
-  return terms;
-}
+std::vector<std::array<Complex64, 144>> whole_term(const std::vector<HostTerm>& blocks);
 
 /// A kernel on a device, as a test's parameter.
 struct KernelCase {
@@ -124,6 +114,13 @@ struct KernelCase {
   const Kernel* kernel;
 };
 inline void PrintTo(const KernelCase& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
+
+/// A suite for all emitted kernels that a condition on `k` accepts, on all devices.
+#define FOR_KERNELS(Suite, ...)                                                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                                              \
+      Kernels, Suite,                                                                                    \
+      testing::ValuesIn(support::kernel_cases([](const quarksmith::Kernel& k) { return __VA_ARGS__; })), \
+      support::kernel_case_name)
 
 /// All emitted kernels that `wanted` accepts, on all devices.
 template <class Wanted>

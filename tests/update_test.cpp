@@ -124,9 +124,8 @@ TEST_P(VectorUpdate, AgreesWithItsFormula) {
       for (std::size_t r = 0; r < bench.environment.size(); ++r) {
         formula::Environment& e = bench.environment[r];
         if (kernel.slots.empty() || r != 1) {  // that one is inactive: nothing of it changes
-          formula::Interpreter interpreter(e);
-          interpreter.run(std::string(kernel.formula));
-          interpreter.run(std::string(kernel.scalar_program));
+          formula::run(std::string(kernel.formula), e);
+          formula::run(std::string(kernel.scalar_program), e);
         }
         expect_fields(bench, lattice, r);
         const double accuracy = kernel.precision == "double" ? 1e-11 : 1e-3;
@@ -200,17 +199,9 @@ TEST_P(ScalarProgram, RecordsWhatWentWrong) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ScalarProgram, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "update" && !k.scalar_program.empty();
-                         })),
-                         support::kernel_case_name);
-INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate,
-                         testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "update"; })),
-                         support::kernel_case_name);
-INSTANTIATE_TEST_SUITE_P(Kernels, Reduction, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "update" && k.sums > 0;
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(ScalarProgram, k.family == "update" && !k.scalar_program.empty());
+FOR_KERNELS(VectorUpdate, k.family == "update");
+FOR_KERNELS(Reduction, k.family == "update" && k.sums > 0);
 
 class Conversion : public testing::TestWithParam<support::KernelCase> {};
 
@@ -352,9 +343,6 @@ TEST_P(Conversion, ColourRotationIsUndoneByItsConjugate) {
   EXPECT_LT(support::compare(result, psi).norm, 1e-15);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Conversion, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "convert";
-                         })),
-                         support::kernel_case_name);
+FOR_KERNELS(Conversion, k.family == "convert");
 
 }  // namespace

@@ -30,9 +30,7 @@ class CloverOfParts : public testing::TestWithParam<Coordinates> {
 TEST_P(CloverOfParts, HasTheBitsOfTheWhole) {
   const StoredTerm whole = term_on(gauge_, Communicator::self());
   const std::vector<HostTerm> term = download(whole.term()), inverse = download(whole.inverse());
-  for (const Coordinates& grid : ranks::grids(GetParam())) {
-    SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::local_lattice(GetParam(), grid);
+  ranks::on_grids(GetParam(), [&](const Lattice& here) {
     const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world());
     expect_same(download(part.term()), term, here);
     expect_same(download(part.inverse()), inverse, here);
@@ -41,20 +39,18 @@ TEST_P(CloverOfParts, HasTheBitsOfTheWhole) {
       EXPECT_NEAR(part.log_det(parity), expected, 1e-13 * std::abs(expected));
       EXPECT_TRUE(ranks::same_everywhere(part.log_det(parity)));
     }
-  }
+  });
 }
 
 TEST_P(CloverOfParts, IsScaledAsTheWhole) {
   const StoredTerm whole = term_on(gauge_, Communicator::self(), "half");
   const std::vector<HostTerm> expected = download(decode_term(whole.term()));
-  for (const Coordinates& grid : ranks::grids(GetParam())) {
-    SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::local_lattice(GetParam(), grid);
+  ranks::on_grids(GetParam(), [&](const Lattice& here) {
     const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world(), "half");
     EXPECT_FLOAT_EQ(part.term().scale(), whole.term().scale());
     EXPECT_FLOAT_EQ(part.inverse().scale(), whole.inverse().scale());
     expect_same(download(decode_term(part.term())), expected, here);
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Lattices, CloverOfParts,

@@ -70,9 +70,7 @@ TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
   constexpr Coordinates extent = {4, 8, 4, 8};
   std::vector<FlowPoint> expected;
   const HostGauge whole = flowed(Lattice(extent), expected);
-  for (const Coordinates& grid : ranks::grids(extent)) {
-    SCOPED_TRACE(ranks::text(grid));
-    const Lattice here = ranks::local_lattice(extent, grid);
+  ranks::on_grids(extent, [&](const Lattice& here) {
     std::vector<FlowPoint> found;
     EXPECT_EQ(flowed(here, found).site, ranks::cut(whole, here).site);
     for (std::size_t n = 0; n < expected.size(); ++n) {
@@ -80,7 +78,7 @@ TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
       EXPECT_EQ(found[n].clover_energy, expected[n].clover_energy);
       EXPECT_EQ(found[n].charge, expected[n].charge);
     }
-  }
+  });
 }
 
 }  // namespace

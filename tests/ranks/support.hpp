@@ -64,6 +64,15 @@ inline Lattice local_lattice(const Coordinates& extent, const Coordinates& grid)
   return Partition{Communicator::world(), grid}.local_lattice(extent);
 }
 
+/// Calls body(this rank's part) for each grid into which a lattice can be cut.
+template <class Body>
+void on_grids(const Coordinates& extent, const Body& body) {
+  for (const Coordinates& grid : grids(extent)) {
+    SCOPED_TRACE(text(grid));
+    body(local_lattice(extent, grid));
+  }
+}
+
 /// What the ranks of this job compute on: the CPU, or with QUARKSMITH_TEST_DEVICE=cuda GPU number (rank of the host)
 /// modulo the GPUs that there are.
 inline const std::shared_ptr<Device>& device() {

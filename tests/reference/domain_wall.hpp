@@ -3,27 +3,19 @@
 #pragma once
 
 #include "tests/reference/reference.hpp"
+#include "tests/reference/square.hpp"
 
 namespace reference {
 
 /// A field for each slice of the fifth dimension.
 using Slices = std::vector<HostSpinor>;
-/// A matrix over slices, row by row.
-using SliceRows = std::vector<std::vector<Complex64>>;
-
 /// (1 + sign gamma_5) / 2
 SpinMatrix chiral_projector(int sign);
-SliceRows zero_rows(int slices);
-SliceRows product(const SliceRows& a, const SliceRows& b);
-SliceRows adjoint(const SliceRows& a);
-/// By Gaussian elimination with pivoting.
-SliceRows inverse(SliceRows a);
 /// alpha_s + beta_s R for one chirality (sign of gamma_5): psi_{s+1} for -1, psi_{s-1} for +1, times `corner` where
 /// that leaves the slices.
-SliceRows shift_rows(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta, Complex64 corner,
-                     int sign);
+Square shift_rows(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta, Complex64 corner, int sign);
 /// minus P_- psi + plus P_+ psi, the matrices acting on the slices.
-Slices multiply(const SliceRows& minus, const SliceRows& plus, const Slices& psi);
+Slices multiply(const Square& minus, const Square& plus, const Slices& psi);
 
 /// Parameters of D_5 psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) (P_- psi_{s+1} + P_+ psi_{s-1}), D_W with mass -m5; at
 /// the ends P_- psi_{Ls} = -m P_- psi_0 and P_+ psi_{-1} = -m P_+ psi_{Ls-1} (arXiv:1206.5214).

@@ -5,8 +5,6 @@
 namespace reference {
 namespace {
 
-constexpr Complex64 i{0, 1};
-
 /// The same matrices in the first directions, none in the others.
 Hops without_spin(double forward, double backward, int directions = 4) {
   Hops hops;
@@ -50,6 +48,7 @@ std::optional<Hops> hops_of(std::string_view name) {
 std::optional<GammaBasis> basis_of(std::string_view name) {
   if (name == "degrand_rossi") return GammaBasis{{gamma(0), gamma(1), gamma(2), gamma(3)}, identity()};
   if (name != "non_relativistic") return {};
+  constexpr Complex64 i{0, 1};
   const double h = std::sqrt(0.5);
   return GammaBasis{{{{{{0, 0, 0, -i}, {0, 0, -i, 0}, {0, i, 0, 0}, {i, 0, 0, 0}}},
                       {{{0, 0, 0, -1}, {0, 0, 1, 0}, {0, 1, 0, 0}, {-1, 0, 0, 0}}},

@@ -3,32 +3,24 @@
 #include <functional>
 #include <sstream>
 
+#include "tests/c/support.hpp"
 #include "tests/wrong_values.hpp"
-
-extern "C" {
-#include <quarksmith.h>
-
-void check(int passed, const char* format, ...);
-void check_ok(quarksmith_status status, const char* what);
-void refused(quarksmith_status status, quarksmith_status wanted, const char* operand, const char* remedy);
-void test_refusals(const char* device);
-}
 
 namespace {
 
-using namespace quarksmith;
+using namespace c;
 using namespace quarksmith::runs;
 
 /// Without names as the command line writes them, but in command lines that are quoted.
 void check_words(std::string text) {
   for (std::size_t at; (at = text.find("`quarksmith ")) != std::string::npos;)
     text.erase(at, text.find('`', at + 1) - at + 1);
-  check(text.find("--") == std::string::npos, "names as in C: %s", text.c_str());
+  EXPECT_EQ(text.find("--"), std::string::npos) << text;
 }
 
 std::string help_on(std::string_view name) {
   static char help[65536];
-  check_ok(quarksmith_help(std::string(name).c_str(), help, sizeof help), "help");
+  EXPECT_DONE(quarksmith_help(std::string(name).c_str(), help, sizeof help));
   check_words(help);
   return help;
 }
@@ -36,7 +28,7 @@ std::string help_on(std::string_view name) {
 using Given = std::function<quarksmith_status(const char* options)>;
 
 void expect(const Given& give, const std::string& options, quarksmith_status status, const std::string& named) {
-  refused(give(options.c_str()), status, named.c_str(), "");
+  refused(give(options.c_str()), status, named);
   check_words(quarksmith_message());
 }
 
@@ -70,22 +62,13 @@ void check_function(const char* function, const Given& give) {
     // 1 is in the range of all numbers but those of reductions, and is no word of a choice
     if (is_flag || is_number) check_option(give, name, is_flag, name == "tol" || name == "delta" ? "0.5" : "1", false);
   }
-  check(options > 5, "%s has %d options", function, options);
+  EXPECT_GT(options, 5) << function;
 }
 
-}  // namespace
-
-void test_refusals(const char* device) {
-  const int extent[4] = {4, 4, 4, 4};
-  quarksmith_context* context = nullptr;
-  check_ok(quarksmith_open(device, extent, &context), "open");
-  std::vector<double> unit(256 * 4 * 18);
-  for (std::size_t n = 0; n < unit.size(); n += 2) unit[n] = n % 18 == 0 || n % 18 == 8 || n % 18 == 16;
-  const void* links[1] = {unit.data()};
-  quarksmith_link_format format;
-  quarksmith_gauge* gauge = nullptr;
-  quarksmith_link_format_init(&format);
-  check_ok(quarksmith_gauge_load(context, links, &format, &gauge), "load");
+TEST(CRefusals, AreThoseOfEveryOption) {
+  const Lattice lattice({4, 4, 4, 4});
+  const Context context = open("cpu", lattice.extent());
+  const Gauge gauge = load(context, unit_gauge(lattice));
   quarksmith_field* field = nullptr;
   quarksmith_operator* op = nullptr;
   quarksmith_solver* solver = nullptr;
@@ -103,5 +86,6 @@ void test_refusals(const char* device) {
     check_members([&](const char* o) { return quarksmith_run(context, name.c_str(), o, nullptr, nullptr); },
                   Call(*command, session).members());
   }
-  quarksmith_free(gauge), quarksmith_free(context);
 }
+
+}  // namespace
