@@ -160,7 +160,7 @@ TEST_P(Reduction, GivesTheSameBitsAgain) {
     kept.push_back(f.like());
     kept.back().copy_from(f);
   }
-  for (int repeat = 0; repeat < 10; ++repeat) {
+  for (int repeat = 0; repeat < 4; ++repeat) {
     for (std::size_t n = 0; n < kept.size(); ++n) bench.field[n].copy_from(kept[n]);
     bench.scalars = scalars;
     bench.run();
