@@ -1,6 +1,6 @@
 // Every member of every command, as each door gives it: what is refused, by kind of mistake, member and line. The
-// command line is read as `quarksmith` reads it; C (tests/c/refusals_test.cpp) and Python (tests/command/test_python.py)
-// have tests of their own, which go through the same members.
+// command line is read as `quarksmith` reads it; C (tests/c/refusals_test.cpp) and Python
+// (tests/command/test_python.py) have tests of their own, which go through the same members.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
