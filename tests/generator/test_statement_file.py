@@ -57,21 +57,29 @@ def with_another(tmp_path_factory):
 
 def run(folder, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    found = subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    return found.returncode, found.stdout + found.stderr
+    to = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    found = subprocess.run([sys.executable, "-u", *arguments], cwd=folder, env=environment, check=False, **to)
+    return found.returncode, found.stdout
+
+
+def generator(folder, *lines):
+    """Status and output of commands of the generator, of one process: it reads all statements first."""
+    calls = "".join(f"print('\\n===', main({line.split()!r}), flush=True)\n" for line in lines)
+    output = run(folder, "-c", f"from generator.__main__ import main\n{calls}")[1]
+    found = [(int(status), text) for text, status in re.findall(r"(.*?)\n=== (\d)\n", output, flags=re.S)]
+    assert len(found) == len(lines), output
+    return found
 
 
 def test_nothing_else_has_to_be_edited(with_another):
     """`make generate`, and all tests of actions pass: those of no action by name, and those of the new one."""
-    status, output = run(with_another, "generator", "generate")
+    ((status, output),) = generator(with_another, "generate")
     assert status == 0, output
     assert "`two-steps`" in (with_another / "docs/actions.md").read_text()
     others = " or ".join(n for n in RECORDS if n not in ("naive",))
     tests = [f"tests/generator/test_{name}.py" for name in OF_ACTIONS]
     chosen = f"two_steps or two-steps or not ({others} or manual or further or planted)"
-    status, output = run(with_another, "pytest", *tests, "-k", chosen, "-p", "no:cacheprovider", "-vv")
+    status, output = run(with_another, "-m", "pytest", *tests, "-k", chosen, "-p", "no:cacheprovider", "-vv")
     assert status == 0, output
     assert len(re.findall(r"\[two_steps.*PASSED", output)) > 6, output
 
@@ -132,7 +140,7 @@ def test_a_row_of_a_body_asks_for_its_kernels(with_another):
     path.write_text(PHASED)
     (with_another / "body.toml").write_text('[[kernel]]\naction = ["skewed", "slanted"]\nprecision = ["double"]\n')
     try:
-        status, output = run(with_another, "generator", "list", "--profile", "body.toml")
+        ((status, output),) = generator(with_another, "list --profile body.toml")
         assert status == 0, output
         wanted = "skewed_double_r12_s1 skewed_dagger_double_r12_s1 force_skewed_double_r18_s1 turn_colour_double_s1"
         wanted += " skewed_double_r18_s1 slanted_dagger_double_r18_nr bicgstab_step_double_s1 slanted_double_r12_nr"
@@ -158,25 +166,24 @@ def test_one_that_is_refused_does_not_stop_the_others(with_another):
     for name, text in wrong.items():
         (folder / f"{name}.py").write_text(text)
     try:
-        status, output = run(with_another, "generator", "generate")
-        assert status == 0, output
+        rows = '[[kernel]]\naction = ["pushed", "naive"]\nprecision = ["double"]\n'  # with all sets of include
+        (with_another / "rows.toml").write_text(rows)
+        commands = ("generate", "list --profile rows.toml", "explain wrong", "explain two_steps", "explain naive")
+        (status, output), (_, listed), refused, again, (other, _) = generator(with_another, *commands)
+        assert status == other == 0, output
         warnings = [line for line in output.splitlines() if "warning" in line]
         assert len(warnings) == len(wrong) + 1, output
         for name in wrong.keys() - {"again"} | {"two_steps", "force_pushed"}:
             message = rf"generator: warning: {name} is left out: .*/generator/actions/\w+.py:\d+: "
             assert [line for line in warnings if re.match(message, line)], output
-        rows = '[[kernel]]\naction = ["pushed", "naive"]\nprecision = ["double"]\n'  # with all sets of include
-        (with_another / "rows.toml").write_text(rows)
-        listed = run(with_another, "generator", "list", "--profile", "rows.toml")[1].split()
+        listed = listed.split()
         assert {"pushed_double_r18_nr", "pushed_dagger_double_r18_nr", "force_naive_double_r18_nr"} <= set(listed)
         assert not [name for name in listed if name.startswith("force_pushed")]
+        assert refused[0] == 2 and "generator: error: wrong: " in refused[1]
+        assert "two_steps is also the action of" in again[1]
         row = 'operator = "force_pushed"\nprecision = "double"\nlinks = 18\nbasis = "non_relativistic"'
-        status, output = run(with_another, "generator", "kernel", "--row", f"[[kernel]]\n{row}")
+        status, output = run(with_another, "-m", "generator", "kernel", "--row", f"[[kernel]]\n{row}")
         assert status == 2 and "force_pushed has more than 12 fields" in output and "not `hmc`" in output
-        status, output = run(with_another, "generator", "explain", "wrong")
-        assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
-        assert "two_steps is also the action of" in run(with_another, "generator", "explain", "two_steps")[1]
-        assert run(with_another, "generator", "explain", "naive")[0] == 0
     finally:
         for name in wrong:
             (folder / f"{name}.py").unlink()
