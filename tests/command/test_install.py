@@ -1,5 +1,6 @@
 """An installed library is found and used by other projects, in C++ and C."""
 
+import json
 import re
 import subprocess
 
@@ -34,7 +35,7 @@ def check_page(program, quarksmith, folder):
         action = ["--action", "clover", "--kappa", "0.12", "--csw", "1.0", "--tol", "1e-9"]
         subprocess.run([quarksmith, "propagator", "--gauge", gauge, *action, "--json", "p.json", "--overwrite"],
                        cwd=folder, check=True, capture_output=True)  # fmt: skip
-        return quarksmith.json("p.json")["correlators"]["pion"]
+        return json.loads((folder / "p.json").read_text())["correlators"]["pion"]
 
     make = ["heatbath", "--lattice", "4,4,4,6", "--beta", "6", "--sweeps", "2", "--out", "made"]
     smear = ["smear", "stout", "made_00002.ildg", "smeared.ildg", "--rho", "0.1", "--steps", "2"]

@@ -224,7 +224,7 @@ def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, mon
     folder = tmp_path / "packed"
     expected = {f"{NAME}__plain": "ok", f"{NAME}__rows": "wrong", f"{NAME}__noprefetch": "ok"}
     assert {e["kernel"]: e["status"] for e in swept(quarksmith, folder)} == expected
-    program = tuned_program(tmp_path / "bin", quarksmith.json("device.json")["device"])
+    program = tuned_program(tmp_path / "bin", quarksmith.json("packed/device.json")["device"])
     module = next(folder.glob("kernels/*/module.so"))
     environment = os.environ | {"QUARKSMITH_KERNELS": str(module)}
     devices = subprocess.run([program, "devices"], env=environment, capture_output=True, text=True, check=True)
