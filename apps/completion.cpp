@@ -63,11 +63,10 @@ struct CompleteDescription : Description {
   }
 };
 
-Outcome run(CompleteDescription& o, Session& session) {
+void run(CompleteDescription& o, Session& session) {
   const std::string begun = o.words.empty() || o.words.back() == "=" ? "" : o.words.back();
   for (const auto& [word, help] : candidates(o.words))
     if (word.starts_with(begun)) session.print(fmt::format("{}\t{}\n", word, help));
-  return {};
 }
 
 /// What each shell is told.
@@ -112,10 +111,9 @@ struct CompletionDescription : Description {
   }
 };
 
-Outcome run(CompletionDescription& o, Session& session) {
+void run(CompletionDescription& o, Session& session) {
   for (const auto& [name, script] : scripts)
     if (name == o.shell) session.print(script);
-  return {};
 }
 
 }  // namespace

@@ -42,9 +42,6 @@ runs::Outcome run(const runs::Command& command, const char* options, runs::Sessi
   runs::Call asked(command, session);
   read_options(asked.members(), options, command.name);
   runs::Outcome left = asked.run();
-  if (left.status != 0)
-    throw StatusError(QUARKSMITH_FAILED,
-                      fmt::format("{} ended with status {}: {}{}", command.name, left.status, r.printed, r.log));
   r.json = session.reported();
   return left;
 }
@@ -67,7 +64,7 @@ quarksmith_status quarksmith_run(quarksmith_context* context, const char* comman
     if (result == nullptr) return;
     made->gauge = std::move(left.gauge);
     made->spinors = std::move(left.vectors);
-    made->basis = left.vectors_basis;
+    made->basis = left.basis;
     if (left.quark && left.quark->lattice() == c.lattice()) {
       made->basis = &find_basis(SolveSettings().basis);
       made->spinors = all_columns(*left.quark, c.shared->domain, *made->basis);

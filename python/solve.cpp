@@ -18,15 +18,13 @@ struct ReadDescription : runs::Description {
   }
 };
 
-runs::Outcome run(const ReadDescription& d, runs::Session& session) {
+runs::NamedGauge run(const ReadDescription& d, runs::Session& session) {
   runs::NamedGauge named = runs::open_gauge(d.file, d.lattice, session);
   runs::report(
       session,
       {{"origin", named.origin}, {"lattice", named.gauge.lattice.global_extent()}, {"colours", named.gauge.colours()}});
   session.open_device();
-  runs::Outcome outcome;
-  outcome.gauge = std::move(named.gauge);
-  return outcome;
+  return named;
 }
 
 runs::Json to_json(const SolveReport& r) {

@@ -1,6 +1,7 @@
 #include "runs/checkpoints.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <iterator>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::runs {
 namespace {
@@ -54,11 +56,31 @@ std::string last_configuration(const std::string& prefix, Communicator& ranks) {
   return last < 0 ? "" : configuration_name(prefix, std::uint64_t(last)).string();
 }
 
-std::map<std::string, std::string> with_digests(std::map<std::string, std::string> before,
-                                                const std::map<std::string, std::string>& now) {
+std::optional<RunKeys> keys_in(const nlohmann::json& run) {
+  if (!run.is_object() || !std::all_of(run.begin(), run.end(), [](const auto& v) { return v.is_string(); })) return {};
+  return run.get<RunKeys>();
+}
+
+std::string differences(RunKeys before, const RunKeys& now) {
+  constexpr std::size_t most = 3;
   for (const auto& [key, value] : now)
     if (key.ends_with(digest_note)) before.emplace(key, value);
-  return before;
+  const auto value = [](const RunKeys& keys, const std::string& key) {
+    const auto found = keys.find(key);
+    return found == keys.end() ? "missing" : found->second.empty() ? "by default" : printable(found->second);
+  };
+  RunKeys both = before;
+  both.insert(now.begin(), now.end());
+  std::vector<std::string> all;
+  for (const auto& [key, any] : both)
+    if (value(before, key) != value(now, key))
+      all.push_back(fmt::format("{} was {}, now {}", printable(key), value(before, key), value(now, key)));
+  if (all.size() > most) {
+    const std::size_t more = all.size() - most;
+    all.resize(most);
+    all.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on) {

@@ -24,9 +24,12 @@ std::string last_configuration(const std::string& prefix, Communicator& ranks);
 
 /// Notes of what fields hold end so; runs from before there were any have none.
 constexpr std::string_view digest_note = " digest";
-/// The keys of an earlier run, with notes of digests that it has not taken as they are now.
-std::map<std::string, std::string> with_digests(std::map<std::string, std::string> before,
-                                                const std::map<std::string, std::string>& now);
+/// `WHAT: KEY` of all that must be the same when a run goes on, with its values.
+using RunKeys = std::map<std::string, std::string>;
+/// Those that JSON has; none: it is damaged.
+std::optional<RunKeys> keys_in(const nlohmann::json& run);
+/// In which an earlier run differs from one of now, in words; empty: in none. Digests that it has not noted are alike.
+std::string differences(RunKeys before, const RunKeys& now);
 
 /// The record in which a configuration keeps the state of its run. \param command that writes such files.
 /// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.

@@ -12,15 +12,13 @@
 
 namespace quarksmith::runs {
 
-/// What doors take of the result of a run, besides its report (Session::reported) and its files.
+/// Fields that doors take of the result of a run, besides its report (Session::reported) and its files.
 struct Outcome {
-  int status = 0;  ///< exit status of the command: 0 done, 1 failed
   std::optional<HostGauge> gauge;
   std::optional<QuarkColumns> quark;
   std::optional<SpinorField> vectors;  ///< of `eigen`, as right-hand sides on all sites
-  const BasisInfo* vectors_basis = nullptr;
+  const BasisInfo* basis = nullptr;    ///< of the vectors
 };
-inline Outcome outcome_of(Outcome outcome) { return outcome; }
 /// Of the struct that a run returns (runs/propagator.hpp), by the names of its members.
 template <class Result>
 Outcome outcome_of(Result result) {
@@ -29,7 +27,7 @@ Outcome outcome_of(Result result) {
   if constexpr (requires { result.quark; }) outcome.quark = std::move(result.quark);
   if constexpr (requires { result.vectors; }) {
     outcome.vectors = std::move(result.vectors);
-    outcome.vectors_basis = result.basis;
+    outcome.basis = result.basis;
   }
   return outcome;
 }
@@ -43,13 +41,19 @@ class Task {
   virtual Outcome start(Session& session) = 0;
 };
 
-/// The task of a description D, for which a function `run(D&, Session&)` does the work.
+/// The task of a description D, for which a function `run(D&, Session&)` does the work; it returns nothing, or a
+/// struct.
 template <class D>
 std::unique_ptr<Task> task() {
   class Of final : public Task {
    public:
     Description& description() override { return described_; }
-    Outcome start(Session& session) override { return outcome_of(run(described_, session)); }
+    Outcome start(Session& session) override {
+      if constexpr (std::is_void_v<decltype(run(described_, session))>)
+        return run(described_, session), Outcome();
+      else
+        return outcome_of(run(described_, session));
+    }
 
    private:
     D described_;

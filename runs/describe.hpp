@@ -101,29 +101,37 @@ class Member {
   Member(Description& owner, std::string name, Target target, std::string help);
 
   // --- what it is, each said where it is listed ---
-  Member& required(bool is = true);
+  Member& required(bool is = true) { return required_ = is, *this; }
   /// Of commands: a word by its place, without a name.
-  Member& positional();
+  Member& positional() { return positional_ = true, *this; }
   /// Numbers between two bounds, which are allowed.
-  Member& range(double lower, double upper);
+  Member& range(double lower, double upper) { return bound(lower, true, upper, true); }
   /// Numbers above a bound, which is not allowed.
-  Member& above(double lower);
+  Member& above(double lower) { return bound(lower, false, upper_, false); }
   /// Numbers above one bound and below another, which are not allowed.
-  Member& within(double lower, double upper);
+  Member& within(double lower, double upper) { return bound(lower, false, upper, false); }
   /// Numbers above one bound, which is not allowed, and up to another, which is.
-  Member& up_to(double upper, double above = 0);
+  Member& up_to(double upper, double above = 0) { return bound(above, false, upper, true); }
   /// One of these; of lists and tables each value.
-  Member& among(std::vector<std::string> words);
-  Member& among(std::initializer_list<int> numbers);
+  Member& among(std::vector<std::string> words) { return words_ = std::move(words), *this; }
+  Member& among(std::initializer_list<int> numbers) {
+    words_.clear();
+    for (const int n : numbers) words_.push_back(std::to_string(n));
+    return *this;
+  }
   /// Lists of at least so many values, and at most.
-  Member& count(std::size_t least, std::size_t most = std::numeric_limits<std::size_t>::max());
+  Member& count(std::size_t least, std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    return least_ = least, most_ = most, *this;
+  }
   /// Looks at each value as text; what it throws is a refusal of this member.
-  Member& parsed(std::function<void(const std::string& text)> check);
+  Member& parsed(std::function<void(const std::string& text)> check) { return check_ = std::move(check), *this; }
   /// Where it means something, in words for pages, and `why_not`, which is empty there, else the end of a message that
   /// begins with its name.
-  Member& only(std::string where, std::function<std::string()> why_not);
+  Member& only(std::string where, std::function<std::string()> why_not) {
+    return where_ = std::move(where), why_not_ = std::move(why_not), *this;
+  }
   /// The default depends on other things, or there is none: it is not shown.
-  Member& open();
+  Member& open() { return open_ = true, *this; }
   /// Beginnings of values that shells complete where there are no words(); `end` follows each: a colon before numbers.
   template <class Names>
   Member& offers(const Names& names, std::string_view end = "") {
@@ -131,14 +139,14 @@ class Member {
     return *this;
   }
   /// What pages call its value, in the place of TEXT, FLOAT and the like.
-  Member& type(std::string word);
-  /// For tests and other programs: it stands on no page.
-  Member& hidden();
+  Member& type(std::string word) { return type_ = std::move(word), *this; }
+  /// For tests and other programs: it stands on no page, and may be empty.
+  Member& hidden() { return hidden_ = true, *this; }
   /// Keys of files that older runs did not have: what a file does not say is not part of what must be the same when a
   /// run goes on.
-  Member& recent();
+  Member& recent() { return recent_ = true, *this; }
   /// Paths start from a folder: that of the file which names them.
-  Member& path();
+  Member& path() { return path_ = true, *this; }
 
   // --- reading ---
   const std::string& name() const { return name_; }
@@ -178,6 +186,10 @@ class Member {
   void set(const Value& value, const Wording& wording);
 
  private:
+  Member& bound(double lower, bool lower_allowed, double upper, bool upper_allowed) {
+    lower_ = lower, upper_ = upper, lower_allowed_ = lower_allowed, upper_allowed_ = upper_allowed;
+    return *this;
+  }
   [[noreturn]] void refuse(Refusal::Kind kind, const Value& value, const Wording& wording,
                            const std::string& message) const;
   double real(const Value& value, const Wording& wording) const;

@@ -3,39 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runs/print.hpp"
+#include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 
 namespace quarksmith::runs {
 namespace {
 
-using MeasureJson = Json;
-
-MeasureJson number_json(double x) { return x; }
-MeasureJson number_json(const Complex64& z) { return {z.real(), z.imag()}; }
+Json number_json(double x) { return x; }
+Json number_json(const Complex64& z) { return {z.real(), z.imag()}; }
 
 /// Numbers as nested lists.
 template <class Number>
-MeasureJson nested(const Number*& at, std::span<const std::uint64_t> extent) {
-  MeasureJson list = MeasureJson::array();
+Json nested(const Number*& at, std::span<const std::uint64_t> extent) {
+  Json list = Json::array();
   for (std::uint64_t n = 0; n < extent[0]; ++n)
     list.push_back(extent.size() == 1 ? number_json(*at++) : nested(at, extent.subspan(1)));
   return list;
-}
-
-MeasureJson attribute_json(const ProvenanceValue& value) {
-  return std::visit(
-      []<class T>(const T& x) -> MeasureJson {
-        if constexpr (std::is_same_v<T, std::vector<Complex64>>) {
-          MeasureJson list = MeasureJson::array();
-          for (const Complex64& z : x) list.push_back(number_json(z));
-          return list;
-        } else {
-          return x;
-        }
-      },
-      value);
 }
 
 std::string node_text(const MeasurePlan& plan, int node, const Lattice& lattice) {
@@ -81,59 +65,60 @@ NamedGauge open_configuration(const Configuration& c, const ConfigurationList& l
   return named;
 }
 
-void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
-                 const std::vector<double>& seconds, Session& session) {
+MeasureGraph graph_of(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                      const std::vector<double>& seconds) {
   const auto steps = schedule(plan.graph(lattice));
-  print(session, "{} configurations of {}, {} positions of the sources on each\n", list.all.size(),
-        lattice.global_text(), plan.positions());
+  const auto all = static_cast<long long>(list.all.size());
+  MeasureGraph graph{lattice.global_extent(), list.all.size(), plan.positions(), plan.solves(lattice) * all,
+                     peak_bytes(steps)};
+  for (std::size_t n = 0; n < seconds.size(); ++n)
+    graph.quarks.push_back({plan.quarks[n].name, plan.solves(lattice, static_cast<int>(n)) * all, seconds[n]});
   for (const GraphStep& step : steps) {
-    std::vector<std::string> freed;
-    for (const int n : step.freed)
-      if (n < static_cast<int>(plan.nodes.size())) freed.push_back(name_of_node(plan, n));
-    print(session, "{:>10.1f} MiB  {}{}\n", mebibytes(step.bytes), node_text(plan, step.node, lattice),
-          freed.empty() ? "" : fmt::format("; frees {}", fmt::join(freed, ", ")));
+    graph.steps.push_back({name_of_node(plan, step.node), node_text(plan, step.node, lattice), step.bytes, {}});
+    for (const int n : step.freed) graph.steps.back().frees.push_back(name_of_node(plan, n));
+  }
+  return graph;
+}
+
+void print_graph(const MeasureGraph& graph, const MeasurePlan& plan, Session& session) {
+  print(session, "{} configurations of {}, {} positions of the sources on each\n", graph.configurations,
+        fmt::join(graph.lattice, "x"), graph.positions);
+  for (const MeasureGraph::Step& step : graph.steps) {
+    std::vector<std::string> others = step.frees;
+    std::erase(others, step.makes);
+    print(session, "{:>10.1f} MiB  {}{}{}\n", mebibytes(step.bytes), step.what, others.empty() ? "" : "; frees ",
+          fmt::join(others, ", "));
   }
   if (plan.fixing) print(session, "links are put into a gauge before\n");
   for (const MeasureObservable& o : plan.observables) print(session, "{:>14}  {} '{}'\n", "", o.kind, o.name);
-  print(session, "{} solves in all; propagators take {:.1f} MiB at most on a rank\n",
-        plan.solves(lattice) * static_cast<long long>(list.all.size()), mebibytes(peak_bytes(steps)));
-  for (std::size_t n = 0; n < seconds.size(); ++n) {
-    const long long columns = plan.solves(lattice, static_cast<int>(n)) * static_cast<long long>(list.all.size());
+  print(session, "{} solves in all; propagators take {:.1f} MiB at most on a rank\n", graph.solves,
+        mebibytes(graph.most_bytes));
+  for (const MeasureGraph::Quark& q : graph.quarks)
     print(session, "quark '{}': an iteration of a column takes {:.3g} s: {} columns take {} for each 100 iterations\n",
-          plan.quarks[n].name, seconds[n], columns, duration_text(100 * static_cast<double>(columns) * seconds[n]));
-  }
+          q.name, q.seconds_per_iteration, q.columns,
+          duration_text(100 * static_cast<double>(q.columns) * q.seconds_per_iteration));
 }
 
-MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
-                       const std::vector<double>& seconds) {
-  const auto steps = schedule(plan.graph(lattice));
-  MeasureJson order = MeasureJson::array();
-  for (const GraphStep& step : steps) {
-    MeasureJson freed = MeasureJson::array();
-    for (const int n : step.freed) freed.push_back(name_of_node(plan, n));
-    order.push_back({{"makes", name_of_node(plan, step.node)}, {"bytes", step.bytes}, {"frees", freed}});
-  }
-  MeasureJson times = MeasureJson::object();
-  for (std::size_t n = 0; n < seconds.size(); ++n) times[plan.quarks[n].name] = seconds[n];
-  return {{"lattice", lattice.global_extent()},
-          {"configurations", list.all.size()},
-          {"positions", plan.positions()},
-          {"solves", plan.solves(lattice) * static_cast<long long>(list.all.size())},
+Json json_of(const MeasureGraph& graph) {
+  Json steps = Json::array(), times = Json::object();
+  for (const MeasureGraph::Step& step : graph.steps)
+    steps.push_back({{"makes", step.makes}, {"bytes", step.bytes}, {"frees", step.frees}});
+  for (const MeasureGraph::Quark& q : graph.quarks) times[q.name] = q.seconds_per_iteration;
+  return {{"lattice", graph.lattice},
+          {"configurations", graph.configurations},
+          {"positions", graph.positions},
+          {"solves", graph.solves},
           {"seconds_per_iteration", times},
-          {"peak_bytes", peak_bytes(steps)},
-          {"steps", order}};
+          {"peak_bytes", graph.most_bytes},
+          {"steps", steps}};
 }
 
-MeasureJson json_head(const MeasurePlan& plan) {
-  return {{"run", plan.keys}, {"configurations", MeasureJson::array()}};
-}
+namespace {
 
-MeasureJson json_of(const Record& record) {
-  MeasureJson j = MeasureJson::object();
-  for (const auto& [key, value] : record.attributes) j[key] = attribute_json(value);
+Json json_of(const Record& record) {
+  Json j = to_json(record.attributes);
   for (const RecordArray& array : record.arrays) {
-    MeasureJson entry = MeasureJson::object();
-    for (const auto& [key, value] : array.attributes) entry[key] = attribute_json(value);
+    Json entry = to_json(array.attributes);
     entry["values"] = std::visit(
         [&](const auto& numbers) {
           const auto* at = numbers.data();
@@ -145,6 +130,14 @@ MeasureJson json_of(const Record& record) {
     else
       j["results"][array.name] = entry;
   }
+  return j;
+}
+
+}  // namespace
+
+Json json_of(const MeasureResult& result) {
+  Json j = {{"run", result.keys}, {"configurations", Json::array()}};
+  for (const Record& record : result.records) j["configurations"].push_back(json_of(record));
   return j;
 }
 

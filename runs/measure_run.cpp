@@ -19,15 +19,10 @@ namespace {
 constexpr int columns_of_dirac = 12;  ///< of staggered quarks there are three
 constexpr std::array<Complex64, directions> no_phases = {1, 1, 1, 1};
 
-std::vector<long long> flat(const std::vector<Coordinates>& all) {
+template <class Vector>
+std::vector<long long> flat(const std::vector<Vector>& all) {
   std::vector<long long> numbers;
-  for (const Coordinates& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
-  return numbers;
-}
-
-std::vector<long long> flat(const std::vector<Momentum>& all) {
-  std::vector<long long> numbers;
-  for (const Momentum& p : all) numbers.insert(numbers.end(), p.begin(), p.end());
+  for (const Vector& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
   return numbers;
 }
 

@@ -39,69 +39,6 @@ Member::Member(Description& owner, std::string name, Target target, std::string 
   initial_ = text();
 }
 
-Member& Member::required(bool is) {
-  required_ = is;
-  return *this;
-}
-Member& Member::positional() {
-  positional_ = true;
-  return *this;
-}
-Member& Member::range(double lower, double upper) {
-  lower_ = lower, upper_ = upper, lower_allowed_ = upper_allowed_ = true;
-  return *this;
-}
-Member& Member::above(double lower) { return within(lower, upper_); }
-Member& Member::within(double lower, double upper) {
-  lower_ = lower, upper_ = upper, lower_allowed_ = upper_allowed_ = false;
-  return *this;
-}
-Member& Member::up_to(double upper, double above) {
-  within(above, upper).upper_allowed_ = true;
-  return *this;
-}
-Member& Member::among(std::vector<std::string> words) {
-  words_ = std::move(words);
-  return *this;
-}
-Member& Member::among(std::initializer_list<int> numbers) {
-  words_.clear();
-  for (const int n : numbers) words_.push_back(std::to_string(n));
-  return *this;
-}
-Member& Member::count(std::size_t least, std::size_t most) {
-  least_ = least, most_ = most;
-  return *this;
-}
-Member& Member::parsed(std::function<void(const std::string&)> check) {
-  check_ = std::move(check);
-  return *this;
-}
-Member& Member::only(std::string where, std::function<std::string()> why_not) {
-  where_ = std::move(where), why_not_ = std::move(why_not);
-  return *this;
-}
-Member& Member::open() {
-  open_ = true;
-  return *this;
-}
-Member& Member::type(std::string word) {
-  type_ = std::move(word);
-  return *this;
-}
-Member& Member::hidden() {
-  hidden_ = true;
-  return *this;
-}
-Member& Member::recent() {
-  recent_ = true;
-  return *this;
-}
-Member& Member::path() {
-  path_ = true;
-  return *this;
-}
-
 bool Member::is_number() const {
   return std::holds_alternative<int*>(target_) || std::holds_alternative<long long*>(target_) ||
          std::holds_alternative<std::uint64_t*>(target_) || std::holds_alternative<double*>(target_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runs/table_reader.hpp"
@@ -13,55 +14,48 @@ namespace {
 
 constexpr const char* levels = "level";
 
-/// Methods by the name of a key.
-Method read_method(TableReader& table, const std::string& key, Method fallback) {
-  const std::vector<std::string_view> names = smoother_names();
-  return method_of(table.word(key, {names.begin(), names.end()}, name_of(fallback)));
-}
-
-std::optional<Method> read_smoother(TableReader& table, const MultigridLevel& level) {
-  std::vector<std::string_view> names = smoother_names();
-  names.insert(names.begin(), polynomial);
-  const std::string name = table.word("smoother", {names.begin(), names.end()}, std::string(smoother_of(level)));
-  return name == polynomial ? std::nullopt : std::optional(method_of(name));
+std::vector<std::string> smoothers(std::vector<std::string> more = {}) {
+  for (const std::string_view name : smoother_names()) more.emplace_back(name);
+  return more;
 }
 
 void read_level(TableReader& t, MultigridLevel& level) {
-  const auto as_number = [](long long n) { return static_cast<int>(n); };
-  if (t.has("block")) {
-    const std::vector<double> block = t.numbers("block");
-    bool sound = block.size() == directions;
-    for (const double n : block) sound = sound && n >= 1 && n <= 64 && n == std::floor(n);
-    if (!sound) t.fail(t.find("block")->line, "block: not four whole numbers from 1 to 64; use block = [4, 4, 4, 4]");
-    for (int mu = 0; mu < directions; ++mu) level.block[mu] = static_cast<int>(block[mu]);
-  }
-  level.vectors = as_number(t.integer("vectors", chiral_numbers, most_vectors, level.vectors));
+  std::vector<long long> block(level.block.begin(), level.block.end());
+  std::string smoother(smoother_of(level)), storage = level.packed ? "half" : "single";
+  t.read_rest([&](Members::Adder& add) {
+    add("block", Member::Integers{&block, directions}, "sites of its blocks: [4, 4, 4, 4]").range(1, 64);
+    add("vectors", level.vectors, "near-null vectors that span it").range(chiral_numbers, most_vectors);
+    add("smoother", smoother, "its method").among(smoothers({std::string(polynomial)}));
+    add("smoother_steps", level.smoother_steps, "of that").range(1, 100);
+    add("coarse_steps", level.coarse_steps, "on the level below").range(1, MethodParameters::most_directions);
+    add("storage", storage, "of its operator").among({"half", "single"});
+  });
   if (level.vectors % chiral_numbers != 0)
-    t.fail(t.find("vectors")->line,
-           fmt::format("vectors = {}; use a multiple of {} up to {}", level.vectors, chiral_numbers, most_vectors));
-  level.smoother = read_smoother(t, level);
-  level.smoother_steps = as_number(t.integer("smoother_steps", 1, 100, level.smoother_steps));
-  level.coarse_steps = as_number(t.integer("coarse_steps", 1, MethodParameters::most_directions, level.coarse_steps));
-  level.packed = t.word("storage", {"half", "single"}, level.packed ? "half" : "single") == "half";
-  t.done();
+    t.refuse(Refusal::Kind::range, "vectors",
+             fmt::format("vectors = {}; use a multiple of {} up to {}", level.vectors, chiral_numbers, most_vectors));
+  std::copy(block.begin(), block.end(), level.block.begin());
+  level.smoother = smoother == polynomial ? std::nullopt : std::optional(method_of(smoother));
+  level.packed = storage == "half";
 }
 
 /// \param p becomes what the file says.
 void read(const std::string& path, MultigridParameters& p) {
   const Table contents = read_toml(path);
   TableReader file(contents, path, "multigrid");
-  p.relaxations = static_cast<int>(file.integer("relaxations", 1, 1000, p.relaxations));
-  p.most_rounds = static_cast<int>(file.integer("rounds", 0, 100, p.most_rounds));
-  p.least_gain = file.number("least_gain", p.least_gain);
-  if (!(p.least_gain >= 0 && p.least_gain < 1))
-    file.fail(file.find("least_gain")->line, fmt::format("least_gain = {}; use a number from 0 to 1", p.least_gain));
-  p.coarsest = read_method(file, "coarsest", p.coarsest);
-  p.coarsest_steps = static_cast<int>(file.integer("coarsest_steps", 0, 10000, p.coarsest_steps));
-  if (p.coarsest_steps == 0 && file.has("coarsest"))
-    file.fail(file.find("coarsest")->line, "coarsest acts with coarsest_steps alone; add these, or leave it out");
-  if (file.has("smoother_precision")) p.smoother_precision = file.word("smoother_precision", {"half", "single"}, "");
   std::vector<TableReader> tables = file.tables(levels, levels);
-  file.done();
+  std::string coarsest = name_of(p.coarsest);
+  file.read_rest([&](Members::Adder& add) {
+    add("relaxations", p.relaxations, "steps with which near-null vectors begin").range(1, 1000);
+    add("rounds", p.most_rounds, "of adaptation at most").range(0, 100);
+    add("least_gain", p.least_gain, "of a round").range(0, std::nextafter(1.0, 0.0));
+    add("coarsest", coarsest, "method of the coarsest level").among(smoothers());
+    add("coarsest_steps", p.coarsest_steps, "of that").range(0, 10000);
+    add("smoother_precision", p.smoother_precision, "of the finest level").among({"half", "single"});
+  });
+  if (p.coarsest_steps == 0 && file.has("coarsest"))
+    file.refuse(Refusal::Kind::applies, "coarsest",
+                "coarsest acts with coarsest_steps alone; add these, or leave it out");
+  p.coarsest = method_of(coarsest);
   if (tables.empty()) return;
   const MultigridLevel last = p.levels.back();
   p.levels.resize(tables.size(), last);

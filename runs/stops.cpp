@@ -153,6 +153,30 @@ void Stops::end() const {
   if (by_signal()) throw Interrupted(signal_, session_);
 }
 
+void ResumableRun::work() {
+  update_closing_line();
+  try {
+    Progress progress(title(), steps(), session_);
+    begin(progress);
+    for (double longest = 0; has_more() && !stops_.due(longest);) {
+      const double begun = now();
+      step(progress);
+      longest = std::max(longest, now() - begun);
+      update_closing_line();
+    }
+  } catch (const Stopped&) {  // the step at hand is given up
+  } catch (const Error& error) {
+    fail(error);
+    throw;
+  }
+  if (!has_more()) return finish();
+  stop();
+  stops_.end();
+  if (const std::string what = too_short(); !what.empty())
+    throw Error(fmt::format("--time-limit {}: {}", time_limit_, what));
+  session_.warn("--time-limit: " + kept());
+}
+
 double seconds_of(const std::string& text, const std::string& option) {
   const auto parts = split(text, ':');
   double seconds = 0;

@@ -68,6 +68,47 @@ class Stops {
   std::vector<int> borrowed_;  ///< of a program that calls, which has no handler for them
 };
 
+/// A run in steps that stops when it is to, with what it has done kept, and goes on from there when it is started
+/// again.
+class ResumableRun {
+ public:
+  virtual ~ResumableRun() = default;
+
+ protected:
+  /// \param time_limit as it was given. \param stops outlives this.
+  ResumableRun(Session& session, Stops& stops, std::string time_limit)
+      : session_(session), stops_(stops), time_limit_(std::move(time_limit)) {}
+  /// Does what is left. \throws Interrupted; Error as too_short() says; what the steps throw, but for Stopped.
+  void work();
+  void update_closing_line() const { session_.set_closing_line(kept()); }
+
+  /// For lines of progress.
+  virtual std::string title() const = 0;
+  /// All of them, those of earlier runs too.
+  virtual double steps() const = 0;
+  /// Whether there are steps to make; before begin() also where it does not know yet.
+  virtual bool has_more() const = 0;
+  /// Called before the first step.
+  virtual void begin(Progress&) {}
+  virtual void step(Progress& progress) = 0;
+  /// What there is to go on from, and how.
+  virtual std::string kept() const = 0;
+  /// Called after the last step.
+  virtual void finish() = 0;
+  /// Called in its place where there are more.
+  virtual void stop() { finish(); }
+  /// Called where an error ends the steps; may throw another in its place.
+  virtual void fail(const Error&) {}
+  /// What is missing where a time limit has left nothing to go on from; else empty.
+  virtual std::string too_short() const { return {}; }
+
+  Session& session_;
+  Stops& stops_;
+
+ private:
+  std::string time_limit_;
+};
+
 /// `SECONDS`, `MM:SS` or `HH:MM:SS`. \throws UsageError it is none of these, or not positive.
 double seconds_of(const std::string& text, const std::string& option);
 

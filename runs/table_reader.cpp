@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <ranges>
 
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -53,28 +53,6 @@ void TableReader::note(const std::string& key, const std::string& value) {
   if (notes_ != nullptr) notes_->insert_or_assign(what_ + ": " + key, value);
 }
 
-namespace {
-
-std::string text_of(double x) { return fmt::format("{}", x); }
-std::string text_of(long long n) { return fmt::format("{}", n); }
-std::string text_of(const std::string& text) { return text; }
-std::string text_of(const Value& value) { return word_of(value); }
-template <class T>
-std::string text_of(const std::vector<T>& list) {
-  std::vector<std::string> all;
-  for (const T& one : list) all.push_back(text_of(one));
-  return fmt::format("[{}]", fmt::join(all, ", "));
-}
-
-}  // namespace
-
-template <class T>
-T TableReader::noted(const std::string& key, T value) {
-  known_.insert(key);
-  note(key, text_of(value));
-  return value;
-}
-
 TableReader TableReader::within(const Table& table, const std::string& what) const {
   TableReader reader(table, file_, what);
   reader.notes_ = notes_;
@@ -88,30 +66,12 @@ const T& TableReader::as(const std::string& key, const Value& value, const char*
   return *found;
 }
 
-double TableReader::as_number(const std::string& key, const Value& value) const {
-  const auto* whole = std::get_if<long long>(&value.value);
-  const double x = whole != nullptr ? static_cast<double>(*whole) : as<double>(key, value, "a number");
-  if (!std::isfinite(x)) fail(value.line, fmt::format("{} is not a finite number", key));
-  return x;
-}
-
-double TableReader::number(const std::string& key, std::optional<double> fallback) {
-  return noted(key, fallback && !has(key) ? *fallback : as_number(key, need(key, "a number")));
-}
-
-long long TableReader::integer(const std::string& key, long long least, long long most,
-                               std::optional<long long> fallback) {
-  if (fallback && !has(key)) return noted(key, *fallback);
-  const Value& value = need(key, "a whole number");
-  const long long n = as<long long>(key, value, "a whole number");
-  if (n < least || n > most)
-    fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
-  return noted(key, n);
-}
-
 std::string TableReader::text(const std::string& key, std::optional<std::string> fallback) {
-  if (fallback && !has(key)) return noted(key, *fallback);
-  return noted(key, as<std::string>(key, need(key, "a text in quotes"), "a text in quotes"));
+  known_.insert(key);
+  const bool is_there = !fallback || has(key);
+  std::string found = is_there ? as<std::string>(key, need(key, "a text in quotes"), "a text in quotes") : *fallback;
+  note(key, found);
+  return found;
 }
 
 std::string TableReader::word(const std::string& key, const std::vector<std::string>& words,
@@ -122,13 +82,6 @@ std::string TableReader::word(const std::string& key, const std::vector<std::str
                                          suggestion(found, words), fmt::join(words, ", ")));
   }
   return found;
-}
-
-std::vector<double> TableReader::numbers(const std::string& key) {
-  const Value& value = need(key, "a list of numbers");
-  std::vector<double> all;
-  for (const Value& one : as<std::vector<Value>>(key, value, "a list of numbers")) all.push_back(as_number(key, one));
-  return noted(key, all);
 }
 
 std::optional<TableReader> TableReader::table(const std::string& key, const std::string& what) {
@@ -150,7 +103,7 @@ void TableReader::note(const Member& member, const Value& value) {
   if (const auto* table = std::get_if<Table>(&value.value))
     for (const auto& [key, one] : table->entries) note(member.name() + ": " + key, word_of(one));
   else if (const auto* list = std::get_if<std::vector<Value>>(&value.value); list != nullptr && member.is_repeated())
-    note(member.name(), text_of(*list));
+    note(member.name(), fmt::format("[{}]", fmt::join(*list | std::views::transform(word_of), ", ")));
   else
     note(member.name(), member.is_path() ? word_of(value) : member.text());
 }

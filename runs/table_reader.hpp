@@ -46,14 +46,11 @@ class TableReader {
   /// Null if the key is not there.
   const Value* find(const std::string& key);
   bool has(const std::string& key) const;
-  // A value of a kind. \throws UsageError it is another, or it is missing and there is no fallback.
-  double number(const std::string& key, std::optional<double> fallback = {});
-  long long integer(const std::string& key, long long least, long long most, std::optional<long long> fallback = {});
+  /// \throws UsageError it is none, or it is missing and there is no fallback.
   std::string text(const std::string& key, std::optional<std::string> fallback = {});
   /// One of several words.
   std::string word(const std::string& key, const std::vector<std::string>& words,
                    std::optional<std::string> fallback = {});
-  std::vector<double> numbers(const std::string& key);
   /// Empty if it is missing.
   std::optional<TableReader> table(const std::string& key, const std::string& what);
   /// The tables of [[key]] or of a list of tables.
@@ -69,15 +66,11 @@ class TableReader {
   void done() const;
 
   const Table& contents() const { return *table_; }
-  /// Of a value that is in this table.
-  double as_number(const std::string& key, const Value& value) const;
 
  private:
   const Value& need(const std::string& key, const char* kind);
   template <class T>
   const T& as(const std::string& key, const Value& value, const char* kind) const;
-  template <class T>
-  T noted(const std::string& key, T value);
   TableReader within(const Table& table, const std::string& what) const;
   void fill_from(Members& members, const Table& values);
   void note(const Member& member, const Value& value);

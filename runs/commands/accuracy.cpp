@@ -123,7 +123,7 @@ const Kernel* reference_of(const Kernel& k, std::span<const Kernel> kernels) {
   return nullptr;
 }
 
-Outcome run(AccuracyDescription& o, Session& session) {
+void run(AccuracyDescription& o, Session& session) {
   session.require_one_rank("accuracy");
   session.claim({});
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
@@ -171,7 +171,6 @@ Outcome run(AccuracyDescription& o, Session& session) {
                                {"distribution", distribution(c)}});
   }
   report(session, json);
-  return {};
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ class Application {
   ExpressionSettings settings_;
 };
 
-Outcome run(ApplyDescription& o, Session& session) {
+void run(ApplyDescription& o, Session& session) {
   if (o.out.empty() && !o.format.empty())
     throw UsageError(o.called("format") + " belongs to " + o.called("out") + " FILE; leave it out");
   if (!o.out.empty()) output_format(o.out, o.format);
@@ -230,7 +230,6 @@ Outcome run(ApplyDescription& o, Session& session) {
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
   report(session,
          Application(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge, session)());
-  return {};
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double
   return row;
 }
 
-Outcome run(BenchDescription& o, Session& session) {
+void run(BenchDescription& o, Session& session) {
   session.require_one_rank("bench");
   session.claim({{"csv", o.csv}});
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
@@ -133,7 +133,6 @@ Outcome run(BenchDescription& o, Session& session) {
   if (rows.empty()) throw Error("no kernel could be timed; " + skipped.text());
   report(session, to_json(rows, skipped, bounds, o, *device));
   if (!o.csv.empty()) session.write(o.csv, to_csv(rows));
-  return {};
 }
 
 }  // namespace

@@ -2,27 +2,15 @@
 #include <fmt/format.h>
 
 #include "runs/command.hpp"
+#include "runs/convert.hpp"
 #include "runs/print.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {
 namespace {
 
-struct ConvertDescription : Description {
-  std::string in, out, format, lattice;
-  int bits = 0;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("in", in, "configuration: " + gauge_formats()).required().positional();
-    add("out", out, "file to write").required().positional();
-    list_format(add, format, "OUT", &bits);
-    add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
-  }
-};
-
 /// What is to be written: of a caller's links all that is known is what they are.
-GaugeFile file_of(ConvertDescription& o, const std::optional<Lattice>& lattice, Session& session) {
+GaugeFile file_of(const ConvertDescription& o, const std::optional<Lattice>& lattice, Session& session) {
   const HostGauge* found = links_in_memory(o.in, session);
   if (found == nullptr) {
     GaugeFile file = read_gauge(o.in, lattice, !session.ignore_checksum, session.partition());
@@ -34,7 +22,27 @@ GaugeFile file_of(ConvertDescription& o, const std::optional<Lattice>& lattice, 
   return {.gauge = *found, .format = "in memory", .byte_order = {}, .checks = {}, .notes = {}};
 }
 
-Outcome run(ConvertDescription& o, Session& session) {
+}  // namespace
+
+void ConvertDescription::list(Members& members) {
+  auto add = members.of(*this);
+  add("in", in, "configuration: " + gauge_formats()).required().positional();
+  add("out", out, "file to write").required().positional();
+  list_format(add, format, "OUT", &bits);
+  add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
+}
+
+namespace commands {
+extern constinit const Command convert = {
+    .name = "convert",
+    .help = "Rewrite a configuration in another format",
+    .place = 30,
+    .uses = Session::reads | Session::shares | Session::reports | Session::replaces | Session::colourful,
+    .make = task<ConvertDescription>};
+}
+
+ConvertResult run(ConvertDescription& o, Session& session) {
+  enter(o, session, commands::convert);
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = output_format(o.out, o.format);
@@ -46,21 +54,9 @@ Outcome run(ConvertDescription& o, Session& session) {
     session.warn(fmt::format("{}: the links are not SU(3): they deviate by {}", o.in, deviation_text(u)));
   session.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
                            f.gauge.lattice.global_text(), o.out, format, bits));
-  report(
-      session,
-      {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.global_extent()}});
-  return {};
-}
-
-}  // namespace
-
-namespace commands {
-extern constinit const Command convert = {
-    .name = "convert",
-    .help = "Rewrite a configuration in another format",
-    .place = 30,
-    .uses = Session::reads | Session::shares | Session::reports | Session::replaces | Session::colourful,
-    .make = task<ConvertDescription>};
+  ConvertResult r{f.gauge.lattice.global_extent(), format, bits};
+  report(session, {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", r.lattice}});
+  return r;
 }
 
 }  // namespace quarksmith::runs

@@ -271,7 +271,7 @@ class Devices {
   double stores_ = 0;  ///< of the last route
 };
 
-Outcome run(DevicesDescription& o, Session& session) {
+void run(DevicesDescription& o, Session& session) {
   session.claim({});
   if (session.ranks().size() == 1) {
     constexpr const char* why = "belongs to several ranks (mpirun); leave it out";
@@ -279,7 +279,6 @@ Outcome run(DevicesDescription& o, Session& session) {
     o.refuse_given({"measure"}, why);
   }
   Devices(o, session)();
-  return {};
 }
 
 }  // namespace

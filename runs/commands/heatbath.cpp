@@ -1,11 +1,10 @@
 // quarksmith heatbath: quenched configurations.
-#include "solvers/gauge/heatbath.hpp"
-
 #include <fmt/format.h>
 
 #include "runs/checkpoints.hpp"
-#include "runs/print.hpp"
-#include "runs/resumable.hpp"
+#include "runs/command.hpp"
+#include "runs/heatbath.hpp"
+#include "runs/markov_run.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {
@@ -14,25 +13,6 @@ namespace {
 constexpr int most_sweeps = 100000000;
 
 int colours_in(const Session& session) { return session.colours > 0 ? session.colours : 3; }
-
-struct HeatbathDescription : ResumableDescription {
-  std::string lattice;
-  HeatbathState state;
-  std::uint64_t sweeps = 0;
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("lattice", lattice, "extents X,Y,Z,T");
-    add("beta", state.beta, "2 N/g^2");
-    add("start", state.start, "cold, hot or weak:EPS").offers(std::array{"cold", "hot", "weak:"});
-    add("sweeps", sweeps, "sweeps to do").required().range(0, most_sweeps).open();
-    add("overrelax", state.overrelax, "microcanonical passes a sweep").range(0, 1000);
-    add("seed", state.seed, "of the random numbers");
-    list_files(add, "sweeps", most_sweeps,
-               "do --sweeps more from a file that heatbath wrote, to the same bits, or auto: those left of --sweeps, "
-               "from the last file of --out, if there is one (default without --overwrite)");
-  }
-};
 
 /// Where a run begins, and the file that this is of, if it is ours.
 struct HeatbathStart {
@@ -65,7 +45,7 @@ void require_same_run(const std::string& file, const HostGauge& gauge, const Hea
 }
 
 /// Start of a run: from scratch, the last configuration of --out, or that of --resume.
-HeatbathStart begin(const HeatbathDescription& o, Session& session) {
+HeatbathStart begin_of(const HeatbathDescription& o, Session& session) {
   const bool named = !o.resume.empty() && o.resume != "auto";
   if (!named && o.lattice.empty()) throw UsageError("heatbath needs --lattice X,Y,Z,T, or --resume FILE");
   const std::string file = o.file_to_resume(session);
@@ -87,7 +67,7 @@ HeatbathStart begin(const HeatbathDescription& o, Session& session) {
   return start;
 }
 
-ResumableRun::Chain chain_of(const HeatbathStart& start, const HeatbathDescription& o, const Session& session) {
+MarkovRun::Chain chain_of(const HeatbathStart& start, const HeatbathDescription& o, const Session& session) {
   const HeatbathState& s = start.state;
   const bool goes_on = o.goes_on(session);  // --sweeps count from the start then
   return {.one = "sweep",
@@ -108,51 +88,66 @@ ResumableRun::Chain chain_of(const HeatbathStart& start, const HeatbathDescripti
           .from_first = !goes_on};
 }
 
-class Heatbath final : public ResumableRun {
+class Heatbath final : public MarkovRun {
  public:
   Heatbath(const HeatbathDescription& o, Session& session, Stops& stops)
-      : Heatbath(begin(o, session), o, session, stops) {}
+      : Heatbath(begin_of(o, session), o, session, stops) {}
+
+  HeatbathResult operator()() {
+    work();
+    r_.gauge = left();
+    return std::move(r_);
+  }
 
  private:
   Heatbath(HeatbathStart start, const HeatbathDescription& o, Session& session, Stops& stops)
-      : ResumableRun(o, session, stops, chain_of(start, o, session)),
+      : MarkovRun(o, session, stops, chain_of(start, o, session)),
         domain_(session.open_domain(start.gauge.lattice)),
         run_(start.gauge, domain_, start.state),
-        title_(fmt::format("{} beta {}", start.gauge.lattice.global_text(), start.state.beta)) {}
+        r_{start.gauge.lattice.global_extent(), start.gauge.colours(), start.state} {}
 
-  std::string step() override {
+  std::string advance() override {
     run_.sweep();
-    plaquette_ = run_.averages().plaquette;
-    entry(done()) = plaquette_;
-    return fmt::format("sweep {} plaquette {:.6f}", run_.state().sweeps, plaquette_);
+    r_.state = run_.state();
+    r_.plaquettes.push_back(r_.plaquette = run_.averages().plaquette);
+    r_.seconds_per_sweep = seconds() / double(r_.plaquettes.size());
+    return fmt::format("sweep {} plaquette {:.6f}", r_.state.sweeps, r_.plaquette);
   }
   HostGauge configuration() const override { return run_.configuration(); }
   ExtraRecord state() const override { return {heatbath_record, state_text(run_.state())}; }
-  std::string title() const override { return "heatbath " + title_; }
-  double each() const { return done() > first() ? seconds() / double(done() - first()) : 0; }
-  void tell() override {
-    reported_["sweeps"] = done();
-    reported_["plaquette"] = plaquette_;
-    reported_["seconds_per_sweep"] = each();
+  std::string title() const override { return "heatbath " + named(); }
+  std::string named() const { return fmt::format("{} beta {}", domain_->lattice().global_text(), r_.state.beta); }
+  void add_to(Json& report) const override {
+    for (const double plaquette : r_.plaquettes) report["plaquettes"].push_back(plaquette);
+    report["sweeps"] = done();
+    report["plaquette"] = r_.plaquette;
+    report["seconds_per_sweep"] = r_.seconds_per_sweep;
   }
-  void finish() override {
-    if (done() == first()) plaquette_ = run_.averages().plaquette;
-    print(session_, "{}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", title_, done(), plaquette_, each(),
-          domain_->device().name());
+  void conclude() override {
+    if (r_.plaquettes.empty()) r_.plaquette = run_.averages().plaquette;
+    print(session_, "{}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", named(), done(), r_.plaquette,
+          r_.seconds_per_sweep, domain_->device().name());
   }
 
   DomainPointer domain_;
   HeatbathRun run_;
-  std::string title_;
-  double plaquette_ = 0;
+  HeatbathResult r_;
 };
 
-Outcome run(HeatbathDescription& o, Session& session) {
-  Stops stops(o.time_limit, 0, session);
-  return Heatbath(o, session, stops)();
-}
-
 }  // namespace
+
+void HeatbathDescription::list(Members& members) {
+  auto add = members.of(*this);
+  add("lattice", lattice, "extents X,Y,Z,T");
+  add("beta", state.beta, "2 N/g^2");
+  add("start", state.start, "cold, hot or weak:EPS").offers(std::array{"cold", "hot", "weak:"});
+  add("sweeps", sweeps, "sweeps to do").required().range(0, most_sweeps).open();
+  add("overrelax", state.overrelax, "microcanonical passes a sweep").range(0, 1000);
+  add("seed", state.seed, "of the random numbers");
+  list_files(add, "sweeps", most_sweeps,
+             "do --sweeps more from a file that heatbath wrote, to the same bits, or auto: those left of --sweeps, "
+             "from the last file of --out, if there is one (default without --overwrite)");
+}
 
 namespace commands {
 extern constinit const Command heatbath = {
@@ -162,6 +157,12 @@ extern constinit const Command heatbath = {
     .uses = Session::computes | Session::shares | Session::reports | Session::replaces | Session::colourful,
     .make = task<HeatbathDescription>,
     .leaves = "gauge"};
+}
+
+HeatbathResult run(HeatbathDescription& o, Session& session) {
+  enter(o, session, commands::heatbath);
+  Stops stops(o.time_limit, 0, session);
+  return Heatbath(o, session, stops)();
 }
 
 }  // namespace quarksmith::runs

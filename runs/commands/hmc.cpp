@@ -1,6 +1,4 @@
 // quarksmith hmc: configurations with dynamical quarks.
-#include "solvers/hmc/hmc.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,44 +8,18 @@
 #include <map>
 
 #include "runs/checkpoints.hpp"
+#include "runs/command.hpp"
+#include "runs/hmc.hpp"
 #include "runs/hmc_file.hpp"
-#include "runs/hmc_report.hpp"
-#include "runs/print.hpp"
-#include "runs/resumable.hpp"
+#include "runs/markov_run.hpp"
 #include "runtime/error.hpp"
 #include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
+#include "solvers/hmc/fermion_monomials.hpp"
 #include "solvers/hmc/replay.hpp"
 
 namespace quarksmith::runs {
 namespace {
-
-struct HmcDescription : ResumableDescription {
-  std::filesystem::path run, replay;
-  std::uint64_t reversibility = 0;
-  bool energies = false;
-
-  void list(Members& members) override {
-    constexpr double most = double(GaussianNoise::most_trajectories);
-    auto add = members.of(*this);
-    add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)")
-        .required()
-        .positional();
-    add("replay", replay, "momenta and noise from an HDF5 file, instead of drawn ones");
-    add("energies", energies, "kinetic energy and actions at the start of the first trajectory, and no more");
-    list_files(add, "trajectories", most,
-               "continue from a file that hmc wrote, to the same bits, or auto: from the last one of --out, if there "
-               "is one (default without --overwrite)");
-    add("reversibility", reversibility,
-        "every so many trajectories also integrate one there and back, and tell how far from the start it ends")
-        .range(1, most)
-        .open();
-  }
-  void check() override {
-    ResumableDescription::check();
-    if (energies) refuse_given({"out", "time_limit"}, "belongs to trajectories, which --energies does not make");
-  }
-};
 
 /// LIME record in which a configuration keeps its state.
 constexpr const char* record = "quarksmith-hmc";
@@ -60,29 +32,6 @@ struct HmcStart {
   std::string resumed = {};
 };
 
-using Keys = std::map<std::string, std::string>;
-
-/// In which keys two runs differ: those of one and of the other, at most so many of them.
-std::string differences(const Keys& before, const Keys& now) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> all;
-  const auto value = [](const Keys& keys, const std::string& key) {
-    const auto found = keys.find(key);
-    return found == keys.end() ? "missing" : found->second.empty() ? "by default" : printable(found->second);
-  };
-  Keys both = before;
-  both.insert(now.begin(), now.end());
-  for (const auto& [key, any] : both)
-    if (value(before, key) != value(now, key))
-      all.push_back(fmt::format("{} was {}, now {}", printable(key), value(before, key), value(now, key)));
-  if (all.size() > most) {
-    const std::size_t more = all.size() - most;
-    all.resize(most);
-    all.push_back(fmt::format("{} more", more));
-  }
-  return fmt::format("{}", fmt::join(all, "; "));
-}
-
 std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, const Session& session,
                               const HmcSettings& d) {
   const std::string text = read_state(file, record, "hmc", o.goes_on(session));
@@ -90,13 +39,11 @@ std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, 
                                            : "leave --resume out, and name it as the gauge of [lattice]";
   const auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("trajectories") || !j["trajectories"].is_number_unsigned() ||
-      j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("run") ||
-      !j["run"].is_object() ||
-      !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
+      j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !keys_in(j.value("run", Json())))
     throw Error(fmt::format("{}: its record {} is damaged", file, record));
-  if (const Keys before = with_digests(j["run"], d.keys); before != d.keys)
-    throw UsageError(fmt::format("{}: was written by another run than {}: {}; {}", file, o.run.string(),
-                                 differences(before, d.keys), instead));
+  if (const std::string other = differences(*keys_in(j["run"]), d.keys); !other.empty())
+    throw UsageError(
+        fmt::format("{}: was written by another run than {}: {}; {}", file, o.run.string(), other, instead));
   const std::uint64_t done = j["trajectories"], end = static_cast<std::uint64_t>(d.count);
   if (done >= end)
     throw UsageError(fmt::format("{}: {} of count = {} trajectories are done; use a larger count{}", file, done, end,
@@ -104,7 +51,7 @@ std::uint64_t trajectories_of(const std::string& file, const HmcDescription& o, 
   return done;
 }
 
-HmcStart begin(const HmcDescription& o, Session& session, const HmcSettings& d) {
+HmcStart begin_of(const HmcDescription& o, Session& session, const HmcSettings& d) {
   session.colours = d.colours;
   const std::string lattice = fmt::format("{},{},{},{}", d.extents[0], d.extents[1], d.extents[2], d.extents[3]);
   if (const std::string file = o.file_to_resume(session); !file.empty()) {
@@ -136,7 +83,7 @@ std::unique_ptr<Noise> noise_of(const HmcDescription& o, const HmcSettings& d, s
   return std::make_unique<ReplayNoise>(o.replay, static_cast<int>(trajectory), session.ranks());
 }
 
-ResumableRun::Chain chain_of(const HmcStart& start, const HmcDescription& o, const HmcSettings& d) {
+MarkovRun::Chain chain_of(const HmcStart& start, const HmcDescription& o, const HmcSettings& d) {
   return {.one = "trajectory",
           .many = "trajectories",
           .list = "trajectories",
@@ -154,21 +101,73 @@ ResumableRun::Chain chain_of(const HmcStart& start, const HmcDescription& o, con
           .inputs = {{"RUN.toml", o.run}, {"replay", o.replay}}};
 }
 
-class HmcRun final : public ResumableRun {
+/// Of the time of a trajectory and of the files that were written after it. The rest is that of momenta and links.
+Json shares_of(const HmcTrajectory& t, const Hmc& hmc) {
+  double solves = 0, forces = 0, gauge = 0;
+  for (std::size_t n = 0; n < t.work.size(); ++n) {
+    const MonomialWork& work = t.work[n];
+    solves += work.solve_seconds;
+    (hmc.monomials()[n]->of_quarks() ? forces : gauge) += work.seconds - work.solve_seconds;
+  }
+  const double all = t.seconds + t.io;
+  return {{"solves", solves / all}, {"forces", forces / all}, {"gauge", gauge / all}, {"io", t.io / all}};
+}
+
+/// An entry of --json (docs/files.md).
+Json json_of(const HmcTrajectory& t, const Hmc& hmc) {
+  Json j = {{"kinetic", t.kinetic}, {"actions", Json::object()}};
+  const auto& monomials = hmc.monomials();
+  for (std::size_t n = 0; n < monomials.size(); ++n) j["actions"][monomials[n]->name()] = t.actions[n];
+  const bool whole = t.kinetic.size() > 1;
+  if (whole) {
+    j["dH"] = t.dh;
+    j["accepted"] = t.accepted;
+    j["forces"] = Json::object();
+    for (std::size_t n = 0; n < monomials.size(); ++n) {
+      auto& list = j["forces"][monomials[n]->name()] = Json::array();
+      for (const double norm2 : t.forces[n]) list.push_back({{"norm2", norm2}});
+    }
+  }
+  j["plaquette"] = t.plaquette;
+  if (!whole) return j;
+  for (std::size_t n = 0; n < monomials.size(); ++n)
+    j["work"][monomials[n]->name()] = {{"iterations", t.work[n].iterations},       {"seconds", t.work[n].seconds},
+                                       {"solve_seconds", t.work[n].solve_seconds}, {"fallbacks", t.work[n].fallbacks},
+                                       {"refreshes", t.work[n].refreshes},         {"damped", t.work[n].damped}};
+  j["seconds"] = t.seconds;
+  if (t.reversibility) j["reversibility"] = {{"links", t.reversibility->links}, {"dH", t.reversibility->dh}};
+  j["shares"] = shares_of(t, hmc);
+  return j;
+}
+
+/// One line a trajectory.
+void print_trajectory(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc, Session& session) {
+  std::string line = fmt::format("trajectory {}: dH {:+.6e} {}, plaquette {:.8f}, {:.3g} s", number, report.dh,
+                                 report.accepted ? "accepted" : "rejected", report.plaquette, report.seconds);
+  const auto& monomials = hmc.monomials();
+  for (std::size_t n = 0; n < monomials.size(); ++n) {
+    const MonomialWork& work = report.work[n];
+    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), work.iterations, work.seconds);
+    if (work.fallbacks > 0) line += fmt::format(" ({} fallbacks)", work.fallbacks);
+    if (work.refreshes > 0) line += fmt::format(" (vectors made or adapted {} times)", work.refreshes);
+    if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
+  }
+  session.print(line + "\n");
+  std::fflush(stdout);  // whoever follows a log, or reads that of a killed run, has every trajectory
+}
+
+class HmcRun final : public MarkovRun {
  public:
   HmcRun(const HmcDescription& o, HmcPlan plan, Session& session, Stops& stops)
-      : HmcRun(begin(o, session, plan.description), o, std::move(plan), session, stops) {}
+      : HmcRun(begin_of(o, session, plan.description), o, std::move(plan), session, stops) {}
 
-  Outcome energies() {
-    const TrajectoryReport report = hmc_.begin(*noise_of(o_, d_, done(), session_));
-    print(session_, "kinetic energy {:.17g}\n", report.kinetic[0]);
-    for (std::size_t n = 0; n < hmc_.monomials().size(); ++n)
-      print(session_, "action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
-    entry(done()) = json_of(report, hmc_);
-    runs::report(session_, reported_);
-    Outcome left;
-    if (session_.in_memory) left.gauge = hmc_.links();
-    return left;
+  HmcResult operator()() {
+    if (o_.energies)
+      energies();
+    else
+      work();
+    r_.gauge = left();
+    return std::move(r_);
   }
 
  private:
@@ -179,43 +178,56 @@ class HmcRun final : public ResumableRun {
       "--reversibility 1 tells whether solves are exact enough";
 
   HmcRun(HmcStart start, const HmcDescription& o, HmcPlan&& plan, Session& session, Stops& stops)
-      : ResumableRun(o, session, stops, chain_of(start, o, plan.description)),
+      : MarkovRun(o, session, stops, chain_of(start, o, plan.description)),
         o_(o),
         d_(std::move(plan.description)),
         domain_(session.open_domain(start.gauge.lattice, d_.reach)),
         rehearsal_([this] { rehearse_hmc(o_.run, session_, *domain_); }),
         hmc_(start.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
-             [&stops] { stops.look(); }) {
-    reported_["device"] = domain_->device().name();
+             [&stops] { stops.look(); }),
+        r_{d_.extents, start.origin, domain_->device().name(), d_.keys, start.trajectories} {
+    for (const auto& monomial : hmc_.monomials()) r_.monomials.push_back(monomial->name());
   }
 
-  std::string step() override {
+  void energies() {
+    const HmcTrajectory& t =
+        r_.trajectories.emplace_back(HmcTrajectory{hmc_.begin(*noise_of(o_, d_, done(), session_))});
+    print(session_, "kinetic energy {:.17g}\n", t.kinetic[0]);
+    for (std::size_t n = 0; n < r_.monomials.size(); ++n)
+      print(session_, "action of {} {:.17g}\n", r_.monomials[n], t.actions[n][0]);
+    report();
+  }
+  std::string advance() override {
     const auto noise = noise_of(o_, d_, done(), session_);
-    Json reversed;
+    HmcTrajectory t;
     if (o_.reversibility > 0 && done() % o_.reversibility == 0) {
-      const Reversibility r = hmc_.reversibility(*noise);
-      print(session_, "trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done(), r.links, r.dh);
-      reversed = {{"links", r.links}, {"dH", r.dh}};
+      t.reversibility = hmc_.reversibility(*noise);
+      print(session_, "trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done(),
+            t.reversibility->links, t.reversibility->dh);
     }
     const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done()).uniform()) : std::nullopt;
-    last_ = hmc_.trajectory(*noise, number);
-    print_trajectory(done(), last_, hmc_, session_);
-    Json& results = entry(done()) = json_of(last_, hmc_);
-    if (!reversed.is_null()) results["reversibility"] = reversed;
-    results["shares"] = shares_of(last_, hmc_, 0);
-    if (std::abs(last_.dh) > absurd && !warned_) {
+    static_cast<TrajectoryReport&>(t) = hmc_.trajectory(*noise, number);
+    print_trajectory(done(), t, hmc_, session_);
+    if (std::abs(t.dh) > absurd && !warned_) {
       warned_ = true;
-      session_.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done(), last_.dh, remedy));
+      session_.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done(), t.dh, remedy));
     }
-    accepted_ += last_.accepted;
-    if (session_.after_trajectory) ends_ = session_.after_trajectory(json_text(results));
-    return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
+    accepted_ += t.accepted;
+    if (session_.after_trajectory) ends_ = session_.after_trajectory(json_text(json_of(t, hmc_)));
+    r_.trajectories.push_back(std::move(t));
+    return fmt::format("dH {:+.2e} plaquette {:.6f}", r_.trajectories.back().dh, r_.trajectories.back().plaquette);
   }
   HostGauge configuration() const override { return hmc_.links(); }
   ExtraRecord state() const override { return {record, Json{{"trajectories", done()}, {"run", d_.keys}}.dump()}; }
   std::string title() const override { return "hmc " + domain_->lattice().global_text(); }
-  void wrote(double io) override { entry(done() - 1)["shares"] = shares_of(last_, hmc_, io); }
-  void finish() override {
+  void add_to(Json& report) const override {
+    report["device"] = r_.device;
+    for (const HmcTrajectory& t : r_.trajectories) report["trajectories"].push_back(json_of(t, hmc_));
+  }
+  void wrote(double io) override {
+    if (!r_.trajectories.empty()) r_.trajectories.back().io = io;
+  }
+  void conclude() override {
     if (d_.metropolis && accepted_ == 0 && done() - first() >= few)
       session_.warn(fmt::format("none of {} trajectories was accepted; {}", done() - first(), remedy));
   }
@@ -225,12 +237,45 @@ class HmcRun final : public ResumableRun {
   DomainPointer domain_;
   KernelRehearsal rehearsal_;
   Hmc hmc_;
-  TrajectoryReport last_;
+  HmcResult r_;
   std::uint64_t accepted_ = 0;
   bool warned_ = false;
 };
 
-Outcome run(HmcDescription& o, Session& session) {
+}  // namespace
+
+void HmcDescription::list(Members& members) {
+  constexpr double most = double(GaussianNoise::most_trajectories);
+  auto add = members.of(*this);
+  add("run", run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc-file.md)").required().positional();
+  add("replay", replay, "momenta and noise from an HDF5 file, instead of drawn ones");
+  add("energies", energies, "kinetic energy and actions at the start of the first trajectory, and no more");
+  list_files(add, "trajectories", most,
+             "continue from a file that hmc wrote, to the same bits, or auto: from the last one of --out, if there "
+             "is one (default without --overwrite)");
+  add("reversibility", reversibility,
+      "every so many trajectories also integrate one there and back, and tell how far from the start it ends")
+      .range(1, most)
+      .open();
+}
+
+void HmcDescription::check() {
+  MarkovDescription::check();
+  if (energies) refuse_given({"out", "time_limit"}, "belongs to trajectories, which --energies does not make");
+}
+
+namespace commands {
+extern constinit const Command hmc = {.name = "hmc",
+                                      .help = "Make configurations with dynamical quarks by hybrid Monte Carlo",
+                                      .place = 60,
+                                      .uses = Session::reads | Session::computes | Session::shares | Session::crosses |
+                                              Session::reports | Session::replaces,
+                                      .make = task<HmcDescription>,
+                                      .leaves = "gauge"};
+}
+
+HmcResult run(HmcDescription& o, Session& session) {
+  enter(o, session, commands::hmc);
   Stops stops(o.time_limit, solve_patience, session);
   HmcPlan plan = read_hmc(o.run, session, [&stops] { stops.look(); });
   const HmcSettings& d = plan.description;
@@ -243,25 +288,12 @@ Outcome run(HmcDescription& o, Session& session) {
   const std::vector<std::string> remarks = d.remarks;
   HmcRun run(o, std::move(plan), session, stops);
   for (const std::string& remark : remarks) session.info(remark);
-  if (!o.energies) return run();
   try {
-    return run.energies();
-  } catch (const Stopped&) {
+    return run();
+  } catch (const Stopped&) {  // of energies
     stops.end();
     throw;
   }
-}
-
-}  // namespace
-
-namespace commands {
-extern constinit const Command hmc = {.name = "hmc",
-                                      .help = "Make configurations with dynamical quarks by hybrid Monte Carlo",
-                                      .place = 60,
-                                      .uses = Session::reads | Session::computes | Session::shares | Session::crosses |
-                                              Session::reports | Session::replaces,
-                                      .make = task<HmcDescription>,
-                                      .leaves = "gauge"};
 }
 
 }  // namespace quarksmith::runs

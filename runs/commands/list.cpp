@@ -141,10 +141,9 @@ struct ListDescription : Description {
   }
 };
 
-Outcome run(ListDescription& o, Session& session) {
+void run(ListDescription& o, Session& session) {
   for (const auto& [name, table] : tables)
     if (name == o.what) print_table(table(), session);
-  return {};
 }
 
 }  // namespace

@@ -16,29 +16,7 @@
 namespace quarksmith::runs {
 namespace {
 
-struct MeasureDescription : Description {
-  std::filesystem::path run, out;
-  std::string time_limit;
-  bool dry_run = false;
-
-  /// Where the records of single configurations are until there are all of them.
-  std::filesystem::path records() const { return out.string() + ".records"; }
-
-  void list(Members& members) override {
-    auto add = members.of(*this);
-    add("run", run, "RUN.toml: configurations, sources, quarks, propagators, correlators (docs/howto-measure.md)")
-        .required()
-        .positional();
-    add("out", out, "results (HDF5), a group a configuration; an unfinished run is continued");
-    add("dry_run", dry_run, "show what would be made in which order, its solves and its memory, and no more");
-    add("time_limit", time_limit,
-        "stop with the configurations so far written within this time: SECONDS, MM:SS or HH:MM:SS");
-  }
-};
-
 constexpr const char* record_format = "quarksmith measurements 1";
-
-using RunKeys = std::map<std::string, std::string>;
 
 /// What is the same in all files of a run.
 Provenance file_attributes(const RunKeys& keys) {
@@ -51,54 +29,42 @@ std::string text_attribute(const Provenance& all, const char* key) {
   return text == nullptr ? "" : *text;
 }
 
-/// The first key in which two runs differ, in words.
-std::string first_difference(const std::string& before, const RunKeys& now) {
-  const auto j = nlohmann::json::parse(before, nullptr, false);
-  if (!j.is_object()) return "its run is damaged";
-  RunKeys was;
-  for (const auto& [key, value] : j.items()) was[key] = value.is_string() ? value.get<std::string>() : value.dump();
-  const auto value = [](const RunKeys& keys, const std::string& key) {
-    const auto found = keys.find(key);
-    return found == keys.end() ? std::string("missing") : printable(found->second);
-  };
-  was = with_digests(std::move(was), now);
-  RunKeys both = was;
-  both.insert(now.begin(), now.end());
-  for (const auto& [key, any] : both)
-    if (value(was, key) != value(now, key))
-      return fmt::format("{} was {}, now {}", printable(key), value(was, key), value(now, key));
-  return "";
-}
-
 /// One run of the command.
-class Measurements {
+class Measurements final : public ResumableRun {
  public:
-  Measurements(MeasureDescription& o, const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first,
+  Measurements(const MeasureDescription& o, const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first,
                Session& session, Stops& stops)
-      : o_(o),
-        session_(session),
+      : ResumableRun(session, stops, o.time_limit),
+        o_(o),
         list_(list),
         plan_(plan),
         extent_(first.gauge.lattice.global_extent()),
         first_(std::move(first)),
-        stops_(stops) {}
+        result_{plan.keys} {}
 
-  int operator()() {
+  MeasureResult operator()() {
     find_earlier();
     session_.claim({{"out", o_.out, false, false, of_out_}}, inputs(), of_json(), written_meanwhile());
-    try {
-      require_same_links();
-      measure();
-    } catch (const Stopped&) {  // the configuration at hand is given up
-      return unfinished();
-    }
-    finish();
-    return 0;
+    work();
+    return std::move(result_);
   }
 
  private:
+  std::string title() const override { return "measure"; }
+  double steps() const override { return static_cast<double>(list_.all.size()); }
+  bool has_more() const override { return next_ < list_.all.size(); }
+  std::string kept() const override {
+    if (result_.finished) return fmt::format("{} is finished", o_.out.string());
+    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
+                       list_.all.size(), where());
+  }
+  void stop() override {}
+
+  /// Where the records of single configurations are until there are all of them.
+  std::filesystem::path records() const { return o_.out.string() + ".records"; }
+  std::filesystem::path record_of(const std::string& label) const { return records() / (label + ".h5"); }
   std::string where() const {
-    return of_out_ == Existing::replace && !session_.overwrite ? o_.out.string() : o_.records().string();
+    return of_out_ == Existing::replace && !session_.overwrite ? o_.out.string() : records().string();
   }
 
   std::vector<NamedFile> inputs() const {
@@ -138,8 +104,8 @@ class Measurements {
     const RecordReader found(path);
     if (text_attribute(found.attributes(), "format") != record_format)
       throw UsageError(fmt::format("{}: is no file of `quarksmith measure`; choose another --out", path.string()));
-    const std::string other = first_difference(text_attribute(found.attributes(), "run"), plan_.keys);
-    if (!other.empty())
+    const auto keys = keys_in(nlohmann::json::parse(text_attribute(found.attributes(), "run"), nullptr, false));
+    if (const std::string other = keys ? differences(*keys, plan_.keys) : "its run is damaged"; !other.empty())
       throw UsageError(
           fmt::format("{}: was written by another run than {}: {}; choose another --out, or begin anew "
                       "with --overwrite",
@@ -160,8 +126,8 @@ class Measurements {
       if (session_.ranks().rank() != 0) return;
       finished = std::filesystem::exists(o_.out);
       if (finished) take(o_.out);
-      if (std::filesystem::is_directory(o_.records()))
-        for (const auto& entry : std::filesystem::directory_iterator(o_.records())) {
+      if (std::filesystem::is_directory(records()))
+        for (const auto& entry : std::filesystem::directory_iterator(records())) {
           if (entry.path().extension() != ".h5" || done_.contains(entry.path().stem().string())) continue;
           try {
             take(entry.path());
@@ -179,7 +145,7 @@ class Measurements {
   }
 
   /// \throws UsageError the record of a configuration is of other links than it has.
-  void require_same_links() {
+  void begin(Progress& progress) override {
     for (const Configuration& c : list_.all) {
       const auto record = done_.find(c.label());
       if (record == done_.end()) continue;
@@ -193,6 +159,10 @@ class Measurements {
     }
     if (done() > 0)
       session_.info(fmt::format("{} of {} configurations are done in {}", done(), list_.all.size(), where()));
+    skip_done(progress);
+  }
+  void skip_done(Progress& progress) {
+    while (has_more() && done_.contains(list_.all[next_].label())) progress.show(double(++next_));
   }
 
   /// \throws UsageError its lattice is not that of the others.
@@ -205,57 +175,37 @@ class Measurements {
     return named;
   }
 
-  void measure() {
-    Progress progress("measure", static_cast<double>(list_.all.size()), session_);
-    double longest = 0, done = 0;
-    for (const Configuration& c : list_.all) {
-      if (!done_.contains(c.label())) {
-        if (stops_.due(longest)) throw Stopped{};
-        const double begun = now();
-        NamedGauge named = gauge_of(c);
-        const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
-        MeasureRun run(plan_, c, std::move(named), session_, stops_, [&](double part, const std::string& note) {
-          progress.show(done + (solves > 0 ? part / solves : 0), fmt::format("configuration {} {}", c.number, note));
-        });
-        keep(c, run());
-        session_.info(run.spent());
-        longest = std::max(longest, now() - begun);
-      }
-      progress.show(++done);
-    }
+  void step(Progress& progress) override {
+    const Configuration& c = list_.all[next_];
+    NamedGauge named = gauge_of(c);
+    const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
+    MeasureRun run(plan_, c, std::move(named), session_, stops_, [&](double part, const std::string& note) {
+      progress.show(double(next_) + (solves > 0 ? part / solves : 0),
+                    fmt::format("configuration {} {}", c.number, note));
+    });
+    keep(c, run());
+    session_.info(run.spent());
+    skip_done(progress);
   }
 
   /// Writes a record at once or not at all.
   void keep(const Configuration& c, const Record& record) {
     session_.ranks().together([&] {
-      if (session_.ranks().rank() == 0) std::filesystem::create_directories(o_.records());
+      if (session_.ranks().rank() == 0) std::filesystem::create_directories(records());
     });
     RecordFile file(file_attributes(plan_.keys));
     file.add(record);
-    Output output(o_.records() / (c.label() + ".h5"), Existing::replace, session_.ranks());
+    Output output(record_of(c.label()), Existing::replace, session_.ranks());
     write_text(output, std::move(file).bytes());
     done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
-    session_.set_closing_line(kept());
-  }
-
-  std::string kept() const {
-    return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
-                       list_.all.size(), where());
-  }
-
-  int unfinished() {
-    stops_.end();
-    session_.warn(fmt::format("--time-limit: {}", kept()));
-    return 0;
   }
 
   /// Joins the records into one file, in the order of their numbers, then removes them.
-  void finish() {
+  void finish() override {
     std::map<std::string, std::filesystem::path> where;
-    Json json = json_head(plan_);
     session_.ranks().together([&] {
       if (session_.ranks().rank() != 0) return;
-      for (const auto& [label, digest] : done_) where[label] = o_.records() / (label + ".h5");
+      for (const auto& [label, digest] : done_) where[label] = record_of(label);
       if (std::filesystem::exists(o_.out) && !session_.overwrite) {
         const RecordReader earlier(o_.out);
         for (const std::string& label : earlier.names()) where[label] = o_.out;
@@ -265,13 +215,14 @@ class Measurements {
       std::optional<RecordReader> from;
       for (const auto& [label, file] : where) {
         if (file != opened) from.emplace(opened = file);
-        json["configurations"].push_back(json_of(from->read(label)));
+        result_.records.push_back(from->read(label));
       }
     });
     join_records(session_.output(o_.out), file_attributes(plan_.keys), where);
     session_.info(fmt::format("wrote {}", o_.out.string()));
-    session_.set_closing_line(fmt::format("{} is finished", o_.out.string()));
-    report(session_, json);
+    result_.finished = true;
+    update_closing_line();
+    report(session_, json_of(result_));
     if (session_.ranks().rank() == 0) remove_records();
   }
 
@@ -279,54 +230,47 @@ class Measurements {
   void remove_records() const {
     std::error_code ignored;
     for (const auto& [label, digest] : done_) {
-      clear_stale_lock(o_.records() / (label + ".h5"));
-      for (const char* ending : {".h5", ".h5.part"}) std::filesystem::remove(o_.records() / (label + ending), ignored);
+      clear_stale_lock(record_of(label));
+      for (const char* ending : {"", ".part"}) std::filesystem::remove(record_of(label).string() + ending, ignored);
     }
-    std::filesystem::remove(o_.records(), ignored);
+    std::filesystem::remove(records(), ignored);
   }
 
-  MeasureDescription& o_;
-  Session& session_;
+  const MeasureDescription& o_;
   const ConfigurationList& list_;
   const MeasurePlan& plan_;
   Coordinates extent_;
   std::optional<NamedGauge> first_;
-  Stops& stops_;
   std::map<std::string, std::string> done_;  ///< labels, and the digests of their links
+  std::size_t next_ = 0;                     ///< in the list; those before it are done, once that is known
+  MeasureResult result_;
   Existing of_out_ = Existing::refuse;
 };
 
-void show_graph(const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first, Session& session,
-                Stops& stops) {
+MeasureGraph graph_on(const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first, Session& session,
+                      Stops& stops) {
   const Lattice lattice = first.gauge.lattice;
   MeasureRun run(plan, list.all[0], std::move(first), session, stops, {});
   std::vector<double> seconds;
   for (int n = 0; n < static_cast<int>(plan.quarks.size()); ++n) seconds.push_back(run.seconds_per_iteration(n));
-  if (session.ranks().rank() == 0) print_graph(plan, list, lattice, seconds, session);
-  report(session, graph_json(plan, list, lattice, seconds));
-}
-
-Outcome run(MeasureDescription& o, Session& session) {
-  if (o.out.empty() && !o.dry_run) throw UsageError("measure needs --out FILE.h5, or --dry-run");
-  if (o.dry_run && !o.out.empty())
-    throw UsageError("--out belongs to measurements, which --dry-run does not make; leave it out");
-  if (o.dry_run && !o.time_limit.empty())
-    throw UsageError("--time-limit belongs to measurements, which --dry-run does not make; leave it out");
-  if (o.dry_run) session.claim({}, {{"RUN.toml", o.run}});
-  const Table tree = read_toml(o.run);
-  TableReader file(tree, o.run.string(), "run");
-  const ConfigurationList list = read_configurations(file, o.run.parent_path(), session);
-  Stops stops(o.time_limit, solve_patience, session);
-  NamedGauge first = open_configuration(list.all[0], list, session);
-  const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice, session);
-  if (o.dry_run)
-    show_graph(list, plan, std::move(first), session, stops);
-  else
-    Measurements(o, list, plan, std::move(first), session, stops)();
-  return {};
+  MeasureGraph graph = graph_of(plan, list, lattice, seconds);
+  if (session.ranks().rank() == 0) print_graph(graph, plan, session);
+  report(session, json_of(graph));
+  return graph;
 }
 
 }  // namespace
+
+void MeasureDescription::list(Members& members) {
+  auto add = members.of(*this);
+  add("run", run, "RUN.toml: configurations, sources, quarks, propagators, correlators (docs/howto-measure.md)")
+      .required()
+      .positional();
+  add("out", out, "results (HDF5), a group a configuration; an unfinished run is continued");
+  add("dry_run", dry_run, "show what would be made in which order, its solves and its memory, and no more");
+  add("time_limit", time_limit,
+      "stop with the configurations so far written within this time: SECONDS, MM:SS or HH:MM:SS");
+}
 
 namespace commands {
 extern constinit const Command measure = {.name = "measure",
@@ -335,6 +279,23 @@ extern constinit const Command measure = {.name = "measure",
                                           .uses = Session::reads | Session::computes | Session::shares |
                                                   Session::crosses | Session::reports | Session::replaces,
                                           .make = task<MeasureDescription>};
+}
+
+MeasureResult run(MeasureDescription& o, Session& session) {
+  enter(o, session, commands::measure);
+  if (o.out.empty() && !o.dry_run) throw UsageError("measure needs --out FILE.h5, or --dry-run");
+  if (o.dry_run) {
+    o.refuse_given({"out", "time_limit"}, "belongs to measurements, which --dry-run does not make; leave it out");
+    session.claim({}, {{"RUN.toml", o.run}});
+  }
+  const Table tree = read_toml(o.run);
+  TableReader file(tree, o.run.string(), "run");
+  const ConfigurationList list = read_configurations(file, o.run.parent_path(), session);
+  Stops stops(o.time_limit, solve_patience, session);
+  NamedGauge first = open_configuration(list.all[0], list, session);
+  const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice, session);
+  if (o.dry_run) return {plan.keys, false, {}, graph_on(list, plan, std::move(first), session, stops)};
+  return Measurements(o, list, plan, std::move(first), session, stops)();
 }
 
 }  // namespace quarksmith::runs

@@ -212,10 +212,9 @@ class Model {
   std::vector<Json> rows_;
 };
 
-Outcome run(ModelDescription& o, Session& session) {
+void run(ModelDescription& o, Session& session) {
   session.claim({});
   Model(o, session)();
-  return {};
 }
 
 }  // namespace

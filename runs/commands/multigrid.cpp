@@ -201,12 +201,11 @@ double budget_of(const std::string& text) {
   return seconds_of(text.ends_with('s') ? text.substr(0, text.size() - 1) : text, "--within");
 }
 
-Outcome run(TuneDescription& o, Session& session) {
+void run(TuneDescription& o, Session& session) {
   precisions_of(o.solve.precision, 2);
   const double budget = budget_of(o.within);
   session.claim({{"out", o.out}}, {{"gauge", o.action.gauge}, {"mg", o.solve.multigrid}});
   Tuning(o, session, budget)();
-  return {};
 }
 
 }  // namespace

@@ -24,12 +24,11 @@ namespace {
 
 /// One run of the command. Column n = 3 a + colour is of spin a, or of one colour vector a site of mass number a: the
 /// columns of all masses are of one solve.
-class PropagatorRun {
+class PropagatorRun final : public ResumableRun {
  public:
   PropagatorRun(const PropagatorDescription& o, Session& session, Stops& stops)
-      : o_(o),
-        session_(session),
-        stops_(stops),
+      : ResumableRun(session, stops, o.time_limit),
+        o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, session_)),
         choice_(o.action.choose(named_.gauge, session_)),
         settings_(o.solve.settings(named_.gauge, choice_.action, session_)),
@@ -38,7 +37,8 @@ class PropagatorRun {
         domain_(session_.open_domain(lattice(), choice_.action.reach())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(propagator_header(o, named_, choice_, settings_, plaquette_, session_)),
-        columns_(domain_, spinors() ? std::vector<double>() : choice_.masses) {
+        columns_(domain_, spinors() ? std::vector<double>() : choice_.masses),
+        left_(std::size_t(steps())) {
     if (masses().size() > 1) {
       constexpr const char* why =
           "is no choice with several masses, which are solved for from one Krylov space; leave it out";
@@ -60,33 +60,31 @@ class PropagatorRun {
   }
 
   PropagatorResult operator()() {
-    update_closing_line();
-    try {
-      make_columns();
-    } catch (const Stopped&) {  // the solve at hand is given up
-      return stop();
-    }
+    work();
+    return std::move(result_);
+  }
+
+ private:
+  void finish() override {
     const std::vector<double> residuals = columns_.residuals();
     for (std::size_t n = 0; n < residuals.size(); ++n)
       warn_of_far_slices(spinors() ? "the propagator" : fmt::format("mass {}", masses()[n]), columns_.quark().quarks[n],
                          residuals[n], o_.solve, session_);
-    PropagatorResult result = columns_.result(contraction());
-    result.saving = saving_of(reports_);
+    result_ = columns_.result(contraction());
+    result_.saving = saving_of(reports_);
     if (store_.file) {
       store_.file->finish();
       session_.info(fmt::format("wrote {}", o_.out.string()));
       session_.set_closing_line(fmt::format("{} is finished", o_.out.string()));
     }
     // If the run is killed here, the same command line makes them of the finished file.
-    write_correlators(o_.correlators, result, session_);
-    report(session_, json_of(result));
+    write_correlators(o_.correlators, result_, session_);
+    report(session_, json_of(result_));
     print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
-    if (result.saving) print(session_, "{}\n", saving_text(*result.saving));
-    if (session_.in_memory) result.quark = columns_.release();
-    return result;
+    if (result_.saving) print(session_, "{}\n", saving_text(*result_.saving));
+    if (session_.in_memory) result_.quark = columns_.release();
   }
 
- private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
   bool spinors() const { return choice_.action.spins() == 4; }
   const std::vector<double>& masses() const { return choice_.masses; }
@@ -96,43 +94,38 @@ class PropagatorRun {
                           spinors() ? o_.sink : "");
   }
 
-  /// Takes the columns that there are, and solves for the others. \throws Stopped
-  void make_columns() {
-    const int sources = 3 * (spinors() ? 4 : 1);
-    Progress progress("propagator", sources, session_);
+  std::string title() const override { return "propagator"; }
+  double steps() const override { return 3 * (spinors() ? 4 : 1); }
+  bool has_more() const override { return next_ < left_.size(); }
+
+  /// Takes the columns that there are.
+  void begin(Progress& progress) override {
     std::vector<int> left;
-    for (int n = 0; n < sources; ++n) {
+    for (int n = 0; n < int(steps()); ++n) {
       stops_.look();
       if (!keep(n)) left.push_back(n);
     }
-    double longest = 0;
-    for (std::size_t first = 0; first < left.size();) {
-      if (!solver_ && !many_) {
-        make_solver(progress, left.size());
-        progress.begin(static_cast<double>(sources - left.size()));
-      }
-      if (stops_.due(longest)) throw Stopped{};
-      const double begun = now();
-      const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
-      solve({left.begin() + first, left.begin() + first + count});
-      first += count;
-      longest = std::max(longest, now() - begun);
-      update_closing_line();
-      progress.show(static_cast<double>(sources - left.size() + first));
-    }
+    left_ = left;
+    if (!has_more()) return;
+    make_solver(progress, left.size());
+    progress.begin(steps() - double(left.size()));
   }
 
-  /// The end before there are all columns.
-  PropagatorResult stop() {
-    PropagatorResult result = columns_.unfinished(contraction());
-    report(session_, json_of(result));
-    if (!result.solves.empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
-    stops_.end();
-    if (!solved_ || !store_.file)
-      throw Error(fmt::format("--time-limit {}: {}{}; give more time", o_.time_limit,
-                              solved_ ? "" : "no column was solved in this time; ", kept()));
-    session_.warn("--time-limit: " + kept());
-    return result;
+  void step(Progress& progress) override {
+    const std::size_t count = std::min(left_.size() - next_, static_cast<std::size_t>(width(left_.size())));
+    solve({left_.begin() + next_, left_.begin() + next_ + count});
+    next_ += count;
+    progress.show(steps() - double(left_.size() - next_));
+  }
+
+  void stop() override {
+    result_ = columns_.unfinished(contraction());
+    report(session_, json_of(result_));
+    if (!result_.solves.empty()) print(session_, "{} on {}\n", columns_.summary(), domain_->device().name());
+  }
+  std::string too_short() const override {
+    if (solved_ && store_.file) return "";
+    return fmt::format("{}{}; give more time", solved_ ? "" : "no column was solved in this time; ", kept());
   }
 
   /// The columns of a source: one, or one for each mass.
@@ -142,13 +135,12 @@ class PropagatorRun {
       for (int k = 1; k < static_cast<int>(masses().size()); ++k) all.push_back(3 * k + source);
     return all;
   }
-  std::string title(int n) const {
+  std::string title_of(int n) const {
     return spinors() ? fmt::format("spin {} colour {}", n / 3, n % 3)
                      : fmt::format("colour {} mass {}", n % 3, masses()[std::size_t(n) / 3]);
   }
 
-  /// What there is to go on from, and how.
-  std::string kept() const {
+  std::string kept() const override {
     if (store_.finished)
       return fmt::format("{} is finished: the same command line makes correlators of it", o_.out.string());
     if (!store_.file) return "no column is kept: that takes --out FILE.h5";
@@ -157,7 +149,6 @@ class PropagatorRun {
     return fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there", columns,
                        header_.form.columns(), o_.out.string());
   }
-  void update_closing_line() const { session_.set_closing_line(kept()); }
 
   /// Takes a source's columns from the file, if all of them are there and whole.
   bool keep(int source) {
@@ -171,14 +162,14 @@ class PropagatorRun {
         read_sound(*store_.finished, o_.out, n, solution);
       } else if (!store_.file->has(n / 3, n % 3) || !store_.file->read(n / 3, n % 3, solution)) {
         if (store_.file->touched(n / 3, n % 3))
-          session_.warn(fmt::format("{}: damaged in {}.part: solved again", title(n), o_.out.string()));
+          session_.warn(fmt::format("{}: damaged in {}.part: solved again", title_of(n), o_.out.string()));
         return false;
       }
       take(n, solution, store_.finished ? store_.finished->report(n / 3, n % 3) : store_.file->report(n / 3, n % 3));
     }
     if (store_.file)
-      session_.info(fmt::format("{}: taken from {}.part", spinors() ? title(source) : fmt::format("colour {}", source),
-                                o_.out.string()));
+      session_.info(fmt::format("{}: taken from {}.part",
+                                spinors() ? title_of(source) : fmt::format("colour {}", source), o_.out.string()));
     return true;
   }
 
@@ -243,7 +234,7 @@ class PropagatorRun {
     return width_;
   }
 
-  std::string columns_text() const { return count_ > 1 ? fmt::format("{} columns", count_) : title(first_); }
+  std::string columns_text() const { return count_ > 1 ? fmt::format("{} columns", count_) : title_of(first_); }
 
   /// Solves for some sources together; what converged is kept.
   void solve(const std::vector<int>& sources) {
@@ -267,7 +258,7 @@ class PropagatorRun {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
     reports_.insert(reports_.end(), reports.begin(), reports.end());
-    tell_events(reports, [&](int i) { return title(columns[i]); }, session_);
+    tell_events(reports, [&](int i) { return title_of(columns[i]); }, session_);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
@@ -278,7 +269,8 @@ class PropagatorRun {
       solve.converged = r.converged;
       if (!r.converged) {
         if (failed.empty())
-          failed = fmt::format("{}: {}", title(n), failure_text(r, settings_, choice_.action, o_.solve.choice_names()));
+          failed =
+              fmt::format("{}: {}", title_of(n), failure_text(r, settings_, choice_.action, o_.solve.choice_names()));
         continue;
       }
       const SpinorField one = x.columns(i, 1);
@@ -299,8 +291,6 @@ class PropagatorRun {
   }
 
   const PropagatorDescription& o_;
-  Session& session_;
-  Stops& stops_;
   NamedGauge named_;
   ActionChoice choice_;
   SolveSettings settings_;
@@ -317,7 +307,10 @@ class PropagatorRun {
   Columns columns_;
   /// Of the file, or of a midpoint: one is written while the next comes from the device.
   std::array<std::shared_ptr<HostSpinor>, 2> on_host_;
+  PropagatorResult result_;
   std::vector<SolveReport> reports_;  // of this run
+  std::vector<int> left_;             // sources that are to be solved for, once that is known
+  std::size_t next_ = 0;              // among them
   int first_ = 0, count_ = 0;         // the batch under way
   int width_ = 0;
   bool shares_ = false;  // what width_ was taken for

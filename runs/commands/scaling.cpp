@@ -222,10 +222,9 @@ class Scaling {
   std::vector<TimedExchange> rows_;
 };
 
-Outcome run(ScalingDescription& o, Session& session) {
+void run(ScalingDescription& o, Session& session) {
   session.claim({});
   Scaling(o, session)();
-  return {};
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class Bench {
     for (const std::string& text : split(o.shifts, ',')) shifts_.push_back(number(text, "--shifts"));
   }
 
-  int operator()() {
+  void operator()() {
     if (o_.operators) return time_operators();
     print(session_, "{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "solver",
           "precision", "batch", "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host",
@@ -129,7 +129,8 @@ class Bench {
             print_row(rows_.back());
           }
     write();
-    return std::all_of(rows_.begin(), rows_.end(), [](const TimedSolve& r) { return r.converged(); }) ? 0 : 1;
+    const auto missed = std::ranges::count(rows_, false, &TimedSolve::converged);
+    if (missed > 0) throw Error(fmt::format("{} of {} solves did not converge", missed, rows_.size()));
   }
 
  private:
@@ -143,7 +144,7 @@ class Bench {
   };
 
   /// Applications of the operators that are iterated on, and of their conjugates, in every precision.
-  int time_operators() {
+  void time_operators() {
     print(session_, "{:<14} {:>5} {:>12} {:>12} {:>9}\n", "precision", "batch", "us", "us, dagger", "GFLOP/s");
     const WorkingGauge gauge(named_.gauge, domain_, find_storage(settings_.links));
     const HostSpinor source = gaussian_source(named_.gauge.lattice, o_.seed, 0);
@@ -172,7 +173,6 @@ class Bench {
                       {"lattice", named_.gauge.lattice.global_extent()},
                       {"action", texts_of(choice_.provenance)},
                       {"operators", rows}});
-    return 0;
   }
 
   /// Of one call, the best of several bursts of a tenth of a second.
@@ -376,13 +376,11 @@ void SolveBenchDescription::check() {
   criterion_of(criterion);
 }
 
-Outcome run(SolveBenchDescription& o, Session& session) {
+void run(SolveBenchDescription& o, Session& session) {
   const NearNullDescription& near_null = o.solve.near_null;
   session.claim({{"csv", o.csv}, {"history", o.history}, {"mg_save", near_null.save, true}},
                 {{"gauge", o.action.gauge}, {"mg_load", near_null.load}});
-  Outcome left;
-  left.status = Bench(o, session)();
-  return left;
+  Bench(o, session)();
 }
 
 }  // namespace

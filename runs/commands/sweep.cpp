@@ -190,7 +190,7 @@ bool belongs(const Json& candidate, int rhs) {
 }
 
 /// Measures everything that has no end yet, or what the budget allows.
-Outcome measure(SweepDescription& o, Session& session) {
+void measure(SweepDescription& o, Session& session) {
   const double start = now();
   const Json all = read_candidates(o);
   const auto device = session.open_device();
@@ -224,7 +224,7 @@ Outcome measure(SweepDescription& o, Session& session) {
     for (const auto& [kernel, candidates] : ordered) {
       if (o.budget > 0 && now() - start > o.budget) {
         session.info("the budget is spent; the same command goes on from here");
-        return {};
+        return;
       }
       try {
         Group(o, size, rhs, device, proven).run(*kernel, candidates, check, fields);
@@ -234,11 +234,10 @@ Outcome measure(SweepDescription& o, Session& session) {
       progress.show(++done, std::string(kernel->name));
     }
   }
-  return {};
 }
 
 /// Runs `measure` in a child: an error of the device is sticky, and a candidate may hang.
-Outcome supervise(SweepDescription& o, Session& session) {
+void supervise(SweepDescription& o, Session& session) {
   session.require_one_rank("sweep");
   const Json all = read_candidates(o);
   std::string modules;
@@ -275,7 +274,7 @@ Outcome supervise(SweepDescription& o, Session& session) {
         killed = true;
       }
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     const std::vector<Json> lines = read_results(o);
     if (lines.empty() || lines.back()["status"] != "started")
       throw Error(fmt::format(
@@ -287,7 +286,7 @@ Outcome supervise(SweepDescription& o, Session& session) {
   throw Error("100 candidates crashed; something else is wrong");
 }
 
-Outcome run(SweepDescription& o, Session& session) { return o.child ? measure(o, session) : supervise(o, session); }
+void run(SweepDescription& o, Session& session) { return o.child ? measure(o, session) : supervise(o, session); }
 
 }  // namespace
 

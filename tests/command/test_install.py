@@ -13,10 +13,11 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
     subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
     assert (prefix / "bin" / "quarksmith").exists()
     assert (prefix / "include" / "quarksmith.h").exists()
-    page = tmp_path / "pion.cpp"
-    page.write_text(re.search(r"```cpp\n(.*?)```", (ROOT / "docs/howto-cpp.md").read_text(), re.S).group(1))
+    pages = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/howto-cpp.md").read_text(), re.S)
+    for name, page in zip(("pion", "flow"), pages, strict=True):
+        (tmp_path / f"{name}.cpp").write_text(page)
     configure = ["cmake", "-S", ROOT / "tests/consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
-    configure.append(f"-DPAGE={page}")
+    configure.append(f"-DPAGES={tmp_path}")
     for command in (configure, ["cmake", "--build", build]):
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr
@@ -25,10 +26,11 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
         assert run.stdout.count("iterations, |b - M x| / |b| =") == solves, program
     run = subprocess.run([build / "consumer_kick"], capture_output=True, text=True, check=True)
     assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
-    check_page(build / "consumer_page", prefix / "bin" / "quarksmith", tmp_path)
+    check_pion(build / "consumer_pion", prefix / "bin" / "quarksmith", tmp_path)
+    check_flow(build / "consumer_flow", prefix / "bin" / "quarksmith", tmp_path)
 
 
-def check_page(program, quarksmith, folder):
+def check_pion(program, quarksmith, folder):
     """The program of docs/howto-cpp.md prints what the commands give, and refuses what they refuse."""
 
     def pion(gauge: str) -> list[float]:
@@ -47,6 +49,20 @@ def check_page(program, quarksmith, folder):
     assert printed == pytest.approx(expected, rel=1e-7)
     wrong = subprocess.run([program, "nowhere.ildg"], cwd=folder, capture_output=True, text=True, check=False)
     assert wrong.returncode == 1 and "nowhere.ildg" in wrong.stderr and not wrong.stdout
+
+
+def check_flow(program, quarksmith, folder):
+    """The links that one run leaves are those that the next begins with: numbers of the commands."""
+    make = ["heatbath", "--lattice", "4,4,4,8", "--beta", "6.2", "--sweeps", "10", "--out", "q", "--json", "q.json"]
+    flow = ["flow", "q_00010.ildg", "--time", "0.2", "--json", "w.json"]
+    for command in (make, flow):
+        subprocess.run([quarksmith, *command], cwd=folder, check=True, capture_output=True)
+    lines = subprocess.run([program], cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
+    points = json.loads((folder / "w.json").read_text())["flow"]
+    assert len(points) == 3
+    expected = [f"t {p['t']:.2f} t^2 E {p['t2e_clover']:.10f} charge {p['charge']:.6f}" for p in points]
+    plaquettes = json.loads((folder / "q.json").read_text())["plaquettes"]
+    assert lines == [f"sweep {n:2} plaquette {p:.10f}" for n, p in enumerate(plaquettes, 1)] + expected
 
 
 @pytest.mark.parametrize(("name", "page"), [("solve.c", "howto-c.md"), ("kick.c", "howto-forces.md")])

@@ -1,4 +1,4 @@
-#include "runs/resumable.hpp"
+#include "runs/markov_run.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 namespace quarksmith::runs {
 
-void ResumableDescription::list_files(Members::Adder& add, const std::string& many, double most,
-                                      const std::string& resumed) {
+void MarkovDescription::list_files(Members::Adder& add, const std::string& many, double most,
+                                   const std::string& resumed) {
   add("save_every", save_every, fmt::format("also write a configuration every so many {}", many)).range(1, most).open();
   add("out", out, fmt::format("write PREFIX_<{}>.ildg", many));
   add("resume", resume, resumed);
@@ -19,21 +19,20 @@ void ResumableDescription::list_files(Members::Adder& add, const std::string& ma
       "stop with configuration and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
 }
 
-void ResumableDescription::check() {
+void MarkovDescription::check() {
   if (!out.empty()) return;
   refuse_given({"save_every"}, fmt::format("belongs to {} PREFIX; leave it out", called("out")));
   if (resume == "auto")
     refuse(Refusal::Kind::applies, "resume", fmt::format("auto belongs to {} PREFIX; name a file", called("out")));
 }
 
-std::string ResumableDescription::file_to_resume(const Session& session) const {
+std::string MarkovDescription::file_to_resume(const Session& session) const {
   return goes_on(session) ? last_configuration(out, session.ranks()) : resume;
 }
 
-ResumableRun::ResumableRun(const ResumableDescription& o, Session& session, Stops& stops, Chain chain)
-    : session_(session),
+MarkovRun::MarkovRun(const MarkovDescription& o, Session& session, Stops& stops, Chain chain)
+    : ResumableRun(session, stops, o.time_limit),
       o_(o),
-      stops_(stops),
       chain_(std::move(chain)),
       done_(chain_.first),
       saved_(chain_.first),
@@ -42,23 +41,25 @@ ResumableRun::ResumableRun(const ResumableDescription& o, Session& session, Stop
         stops_.wrote(seconds);
         update_closing_line();
       }) {
-  reported_ = previous_results();
+  chain_.results = previous_results();
   prefix_ = claim();
 }
 
 /// The report of an earlier part of this run, or a new one.
-Json ResumableRun::previous_results() {
+Json MarkovRun::previous_results() {
   if (chain_.same.empty() || (chain_.resumed.empty() && !o_.goes_on(session_))) return chain_.results;
   Json same;
   for (const char* key : chain_.same) same[key] = chain_.results[key];
   auto found = previous_json(session_.json, same, "first", chain_.list, chain_.first, session_.ranks());
   if (!found) return chain_.results;
   of_json_ = Existing::replace;
+  auto& entries = (*found)[chain_.list].get_ref<Json::array_t&>();
+  entries.resize(chain_.first - (*found)["first"].get<std::uint64_t>());
   return *found;
 }
 
 /// The files of a run: their prefix and the last name are its own from the start, and the others can be written.
-PathLock ResumableRun::claim() {
+PathLock MarkovRun::claim() {
   if (o_.goes_on(session_) && of_json_ == Existing::refuse) of_json_ = Existing::resume;
   std::vector<NamedFile> inputs = chain_.inputs, outputs;
   inputs.push_back({"resume", chain_.resumed});
@@ -71,63 +72,52 @@ PathLock ResumableRun::claim() {
   return lock_run(o_.out, chain_.resumed, session_.ranks());
 }
 
-Outcome ResumableRun::operator()() {
+void MarkovRun::begin(Progress&) {
   if (o_.out.empty() && !session_.in_memory) session_.info("configurations are not kept: that takes --out PREFIX");
-  update_closing_line();
   begun_ = now();
-  try {
-    work();
-  } catch (const Stopped&) {  // the step at hand is given up
-  } catch (const Error& e) {
-    if (session_.ranks().size() > 1) throw;  // of ranks not all may have met it
-    bool saved = false;
-    try {
-      writer_.wait();
-      if (done_ != saved_) {
-        save();
-        writer_.wait();
-        saved = true;
-      }
-    } catch (const Error&) {  // the first one says why the run ends
-    }
-    if (!saved) throw;
-    throw Error(fmt::format("{}; {}", e.what(), kept()));
-  }
-  writer_.wait();
-  finish();
-  save();
-  writer_.wait();
-  runs::report(session_, reported_);  // with the time that the last file took
-  Outcome left;
-  if (session_.in_memory) left.gauge = configuration();
-  if (done_ == chain_.end || ends_) return left;
-  stops_.end();
-  if (done_ == chain_.first)
-    throw Error(fmt::format("--time-limit {}: no {} was finished in this time; give more", o_.time_limit, chain_.one));
-  session_.warn("--time-limit: " + kept());
-  return left;
 }
 
-void ResumableRun::work() {
-  Progress progress(title(), double(chain_.end - chain_.first), session_);
-  for (double longest = 0; done_ < chain_.end && !stops_.due(longest) && !ends_;) {
-    const double begun = now();
-    const std::string note = step();
-    ++done_;
-    longest = std::max(longest, now() - begun);
-    update_closing_line();
-    progress.show(double(done_ - chain_.first), note);
-    writer_.look();
-    if (saves_at(done_)) save();
+void MarkovRun::step(Progress& progress) {
+  const std::string note = advance();
+  ++done_;
+  progress.show(double(done_ - chain_.first), note);
+  writer_.look();
+  if (saves_at(done_)) save();
+}
+
+/// A configuration of the last step is written where an error ends the run, if configurations are kept.
+void MarkovRun::fail(const Error& error) {
+  if (session_.ranks().size() > 1) return;  // of ranks not all may have met it
+  try {
+    writer_.wait();
+    if (done_ == saved_) return;
+    save();
+    writer_.wait();
+  } catch (const Error&) {  // the first one says why the run ends
+    return;
   }
+  throw Error(fmt::format("{}; {}", error.what(), kept()));
+}
+
+void MarkovRun::finish() {
+  writer_.wait();
+  conclude();
+  save();
+  writer_.wait();
+  report();  // with the time that the last file took
+}
+
+void MarkovRun::report() const {
+  Json all = chain_.results;
+  add_to(all);
+  runs::report(session_, all);
 }
 
 /// Writes the report and begins to write the configuration: where it is, all its steps are told.
-void ResumableRun::save() {
+void MarkovRun::save() {
   const double begun = now();
   writer_.wait();
-  tell();
-  runs::report(session_, reported_);
+  report();
   if (!o_.out.empty() && (done_ > saved_ || done_ == chain_.end)) {
     writer_.write(done_, chain_.end, configuration(), {state()});
     wrote(now() - begun);
@@ -138,8 +128,11 @@ void ResumableRun::save() {
   update_closing_line();
 }
 
-/// What there is to go on from, and how.
-std::string ResumableRun::kept() const {
+std::string MarkovRun::too_short() const {
+  return done_ > chain_.first ? "" : fmt::format("no {} was finished in this time; give more", chain_.one);
+}
+
+std::string MarkovRun::kept() const {
   if (o_.out.empty())
     return fmt::format("{} of {} {} were made, and no configuration is kept: that takes --out PREFIX", done_,
                        chain_.end, chain_.many);
