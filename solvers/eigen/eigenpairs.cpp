@@ -80,7 +80,9 @@ class Search {
   bool search(double limit, bool of_root) {
     upper_ = upper_bound();
     options_.largest ? space_.begin() : find_range();
-    limit_ = of_root && !options_.largest ? limit * std::min(1.0, std::sqrt(lowest_)) : limit;
+    const double scale = of_root && !options_.largest ? std::min(1.0, std::sqrt(lowest_)) : 1;
+    limit_ = scale * limit;
+    apart_ = scale * options_.tolerance;
     if (!converge()) return false;
     // A space that began with few vectors may have missed some of a multiple eigenvalue, and taken others instead.
     const bool complete = space_.is_complete();
@@ -129,6 +131,7 @@ class Search {
   WatchedOperator a_;
   ChebyshevFilter filter_;
   double upper_ = 0, lowest_ = 0, limit_ = 0;
+  double apart_ = 0;  ///< eigenvalues that differ by less are equal
   KrylovSpace space_;
   bool ended_ = false;
   std::vector<double> values_;  ///< of the locked vectors
@@ -188,7 +191,7 @@ bool Search::finds_missing() {
     const double last = sorted[std::size_t(options_.count) - 1];
     const double sign = options_.largest ? -1 : 1;
     const auto is_missing = [&](int n, double error) {
-      return sign * value_of(ritz.values[n]) - error < sign * last - options_.tolerance;
+      return sign * value_of(ritz.values[n]) - error < sign * last - apart_;
     };
     int lock = 0;
     while (lock < std::min(ritz.size(), options_.block) && estimate(ritz, lock) <= limit_ && is_missing(lock, 0))
@@ -252,6 +255,10 @@ Eigenpairs find_eigenpairs(const LinearOperator& a, const EigenOptions& options,
     const bool ended = pairs.ended;
     if (!best || is_better(pairs, *best)) best = std::move(pairs);
     best->ended = ended;
+    // Of lambda and -lambda' that are close, the vector of H^2 may hold too little of the one that is wanted: with more
+    // vectors both are found.
+    const auto misses = std::ranges::count_if(best->residuals, [&](double r) { return r > options.tolerance; });
+    if (root != nullptr) left.count = static_cast<int>(std::min<long long>(dimension_of(a), options.count + misses));
     if (best->converged || !found || applications == options.most_applications) break;
   }
   best->applications = applications;
