@@ -105,7 +105,7 @@ struct FlowTable : Description {
 };
 
 RecordArray measure_flow(const ObservablePlace& place, const FlowSchedule& schedule, FlowAction action) {
-  GradientFlow flow(place.gauge, place.domain, find_precision("double"), action);
+  GradientFlow flow(place.gauge, place.domain, action);
   std::vector<FlowPoint> points;
   std::vector<double> all;
   const auto keep = [&](const FlowPoint& p) {

@@ -243,7 +243,7 @@ std::pair<double, double> plaquette_of(int colours, const Coordinates& extent, d
 
 TEST(Colours, TheFlowOfSu2LowersTheActionToItsGradient) {
   const HostGauge hot = hot_gauge(Lattice({4, 4, 4, 4}), 1, 2);
-  GradientFlow flow(hot, std::make_shared<Domain>(hot.lattice, Device::cpu()), find_precision("double"));
+  GradientFlow flow(hot, std::make_shared<Domain>(hot.lattice, Device::cpu()));
   constexpr double h = 1e-3;
   const double before = flow.measure().plaquette_energy;
   flow.step(h);

@@ -27,7 +27,7 @@ using namespace quarksmith;
 class Smearing : public support::OnDevice {
  protected:
   GradientFlow flow(const HostGauge& gauge) const {
-    return GradientFlow(gauge, domain(gauge.lattice), find_precision("double"));
+    return GradientFlow(gauge, domain(gauge.lattice));
   }
 };
 

@@ -48,7 +48,7 @@ void FlowDescription::list(Members& members) {
       "steps of such a size that the scheme of second order differs by this (0: all are --step)");
   add("time", schedule.end, "flow time to reach, without --tol a multiple of --step");
   add("every", schedule.every, "flow time between measurements, without --tol a multiple of --step");
-  add("precision", precision, "double or single").among({"double", "single"});
+  add("precision", precision, "of the links").among({"double"});
   add("out", out, "write the links at the end to this file");
   list_format(add, format, "out");
   add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
@@ -76,8 +76,7 @@ FlowResult run(FlowDescription& o, Session& session) {
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
   require_su3(named.gauge, o.gauge, o.allow_non_su3, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
-  GradientFlow flow(named.gauge, domain, find_precision(o.precision),
-                    o.action == "symanzik" ? FlowAction::symanzik : FlowAction::wilson);
+  GradientFlow flow(named.gauge, domain, o.action == "symanzik" ? FlowAction::symanzik : FlowAction::wilson);
   FlowResult r{
       .lattice = named.gauge.lattice.global_extent(), .origin = named.origin, .device = domain->device().description()};
   print(session, "{:>8} {:>16} {:>16} {:>14} {:>14} {:>10}\n", "t", "E (plaquette)", "E (clover)", "t^2 E (plaq)",

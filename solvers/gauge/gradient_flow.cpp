@@ -23,15 +23,13 @@ const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
 
 }  // namespace
 
-GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision,
-                           FlowAction action)
-    : u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
+GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, FlowAction action)
+    : u_(upload(checked(gauge, *domain), domain, find_precision("double"), full_storage(gauge.colours()))),
       next_(like()),
       drift_(drift()) {
   drift_.fill(0);
   loops_.planes.fill(action == FlowAction::wilson ? 1 : 5.0 / 3);
   if (action == FlowAction::symanzik) loops_.all_rectangles(-1.0 / 12);
-  if (precision.name != "double") throw UsageError(fmt::format("the gradient flow in {}; use double", precision.name));
 }
 
 // With the force F of molecular dynamics, of loops c/N Re tr, Z = 2 N F.

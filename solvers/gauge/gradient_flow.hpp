@@ -44,8 +44,7 @@ inline constexpr double longest_flow_step = 0.5;  ///< beyond which the scheme i
 class GradientFlow {
  public:
   /// All calls are collective. \throws NotSU3 the links are not SU(3).
-  GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision,
-               FlowAction action = FlowAction::wilson);
+  GradientFlow(const HostGauge& gauge, DomainPointer domain, FlowAction action = FlowAction::wilson);
 
   /// Moves on by epsilon with the third-order Runge-Kutta scheme of eq. C.2.
   void step(double epsilon);

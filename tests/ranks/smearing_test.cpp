@@ -59,7 +59,7 @@ TEST(SmearingOfParts, QuarksAreThoseOfTheWhole) {
 
 TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
   const auto flowed = [](const Lattice& lattice, std::vector<FlowPoint>& points) {
-    GradientFlow flow(weak_gauge(lattice, 0.3, 5), ranks::domain_of(lattice), find_precision("double"));
+    GradientFlow flow(weak_gauge(lattice, 0.3, 5), ranks::domain_of(lattice));
     for (int n = 0; n < 2; ++n) {
       points.push_back(flow.measure());
       flow.step(0.02);
