@@ -34,7 +34,7 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full check-hip setup generate library python wheel docs beside kernel tune contribute check format install dist bench fuzz clean
+.PHONY: help demo test test-full check-hip setup generate library python wheel docs beside kernel kernel-tests tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -73,7 +73,7 @@ library: generate  ## build the library and the command into BUILD
 	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
 	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS),$(WITHOUT_TESTS)) $(FOR_USE))
 	@grep '^-- Targets' $(BUILD)/configure.log
-	@cmake --build $(BUILD) --target $(if $(filter ON,$(TESTS)),all,quarksmith)
+	@cmake --build $(BUILD) --target $(or $(TARGETS),$(if $(filter ON,$(TESTS)),all,quarksmith))
 
 python: library  ## build the Python package from the same objects, and install it into .venv
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
@@ -100,9 +100,13 @@ beside: setup  # profile BESIDE within BUILD, from the same host objects; its co
 	$(call configure,-DQUARKSMITH_BESIDE=$(BESIDE) $(WITHOUT_TESTS))
 	@cmake --build $(BUILD) --target quarksmith-$(BESIDE)
 
-kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2
-	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
+kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2 (seconds)
+	@ls $(BUILD)/bin/quarksmith_*tests >/dev/null 2>&1 || $(MAKE) --no-print-directory kernel-tests
 	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
+
+kernel-tests: setup  ## the library and those tests alone that kernels compiled later are compared by (3 minutes)
+	@tools/setup.sh tests
+	@$(MAKE) --no-print-directory library TESTS=ON TARGETS="quarksmith quarksmith_kernel_tests"
 
 tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into BUILD/tuned, and into the library
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \

@@ -58,7 +58,8 @@ struct Output {
   std::string text;
 };
 
-constexpr std::string_view begins = "compiling ", finished = "done: ", found = "use it with QUARKSMITH_KERNELS=";
+constexpr std::string_view begins = "compiling ",
+                           finished = "done: ", advances = "progress: ", found = "use it with QUARKSMITH_KERNELS=";
 
 /// Passes on what the child says of its progress, as soon as it does. \param reported bytes of the text so far.
 void tell_progress(const std::string& text, std::size_t& reported) {
@@ -66,7 +67,8 @@ void tell_progress(const std::string& text, std::size_t& reported) {
     const std::string_view line = std::string_view(text).substr(reported, end - reported);
     if (line.starts_with(begins))
       fmt::print(stderr, "quarksmith: this build lacks {}: compiling ...\n", line.substr(begins.size()));
-    if (line.starts_with(finished)) fmt::print(stderr, "quarksmith: {}\n", line.substr(finished.size()));
+    for (const std::string_view kind : {advances, finished})
+      if (line.starts_with(kind)) fmt::print(stderr, "quarksmith: {}\n", line.substr(kind.size()));
   }
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from ..include import support
@@ -27,7 +28,7 @@ def _print(line: str) -> None:
 def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str], None] = _print) -> list[Path]:
     """A module of each kernel, compiled and tested side by side where the cache lacks it.
 
-    One line tells which before, and one how it went after; both are passed on by the program.
+    Lines tell which before, how far it is meanwhile and how it went after; the program passes them on.
 
     Raises:
         CompileError: a compiler failed, or a kernel its tests; the others are kept.
@@ -37,8 +38,12 @@ def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str
     new = [p for p in planned if not p.module.is_file()]
     if new:
         tell(f"compiling {', '.join(s.name for s, p in zip(specs, planned, strict=True) if p in new)}")
+        if each := _usual_seconds(build):
+            tell(f"progress: it takes about {max(1.0, len(new) / PROCESSORS) * each:.0f} s")
     with ThreadPoolExecutor(len(planned)) as pool:
-        modules = [module for module, _ in pool.map(lambda p: compile_planned(p, build), planned)]
+        compiled = [pool.submit(compile_planned, p, build) for p in planned]
+        _show_progress([c for c, p in zip(compiled, planned, strict=True) if p in new], tell)
+        modules = [c.result()[0] for c in compiled]
     if new:
         how = f"compiled for {' and '.join(build.devices)} in {time.monotonic() - start:.1f} s"
         tested = _test([(p.module, s) for s, p in zip(specs, planned, strict=True) if p in new], build)
@@ -46,16 +51,34 @@ def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str
     return modules
 
 
+def _usual_seconds(build: Build) -> float:
+    """What compiling a module has taken so far in this cache, from its sources on; 0 if it holds none."""
+    modules = build.cache.glob("*/module.so")
+    times = [m.stat().st_mtime - (m.parent / "generated/module.cpp").stat().st_mtime for m in modules]
+    return statistics.median(times) if times else 0
+
+
+def _show_progress(compiled: Sequence[Future[tuple[Path, bool]]], tell: Callable[[str], None]) -> None:
+    """At most every two seconds a line, with the time that is left as modules so far have it."""
+    start = shown = time.monotonic()
+    for n, _ in enumerate(as_completed(compiled), 1):
+        now = time.monotonic()
+        if n < len(compiled) and now - shown >= 2:
+            left = (now - start) / n * (len(compiled) - n)
+            tell(f"progress: {n} of {len(compiled)} kernels are compiled, about {left:.0f} s are left")
+            shown = now
+
+
 def _for_tests(spec: KernelSpec, build: Build) -> list[KernelSpec]:
     """Kernels that bring fields to the device and back; the program has or requests them, tests use the module's."""
-    if not build.has_tests:
+    if build.tests is None:
         return []
     return [s for s in support(spec) if s.name not in build.kernels and s != spec]
 
 
 def why_untested(spec: KernelSpec, build: Build) -> str:
     """Why a kernel that was compiled is not tested; empty if it is."""
-    if not build.has_tests:
+    if build.tests is None:
         return "this build has no tests"
     return "" if spec.colours == 3 else "references of single kernels have three colours"
 

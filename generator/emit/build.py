@@ -41,9 +41,10 @@ class Build:
         return list(dict.fromkeys(TABLES[table].name for table in TABLES if table in self.commands))
 
     @property
-    def has_tests(self) -> bool:
-        """Whether its tests were built."""
-        return (self.folder / "bin" / "quarksmith_tests").is_file()
+    def tests(self) -> Path | None:
+        """The program of all tests, or of those of kernels (`make kernel-tests`); none was built."""
+        programs = (self.folder / "bin" / name for name in ("quarksmith_tests", "quarksmith_kernel_tests"))
+        return next((program for program in programs if program.is_file()), None)
 
     @property
     def cache(self) -> Path:

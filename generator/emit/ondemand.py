@@ -9,6 +9,8 @@ import os
 import re
 import shlex
 import shutil
+import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -17,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import FrameType
 
 from ..folders import ROOT
 from ..include import support
@@ -33,8 +36,18 @@ _compilers = threading.BoundedSemaphore(PROCESSORS)
 """Limits the compilers that run at the same time to the number of processors, over all modules."""
 
 
+_running: set[subprocess.Popen[str]] = set()
+_ended = threading.Event()
+_guarded = threading.Event()
+"""Compilers are ended by this process, and are groups of their own."""
+
+
 class CompileError(RuntimeError):
     """A compiler refused a rendered file; the message is its own."""
+
+
+class _Terminated(BaseException):
+    """SIGTERM has come."""
 
 
 @contextlib.contextmanager
@@ -44,7 +57,46 @@ def exclusive(build: Build) -> Iterator[None]:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(build.cache / "lock", flags, 0o600), "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        with _ends_in_order():
+            yield
+
+
+@contextlib.contextmanager
+def _ends_in_order() -> Iterator[None]:
+    """SIGINT and SIGTERM, where they would end the program, end compilers and remove folders before they act."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    of_others = set(before.values()) != {signal.default_int_handler, signal.SIG_DFL}
+    if of_others or threading.current_thread() is not threading.main_thread():
         yield
+        return
+
+    def end(number: int, _: FrameType | None) -> None:
+        _ended.set()
+        for compiler in list(_running):
+            _end(compiler)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    for number in before:
+        signal.signal(number, end)
+    _guarded.set()
+    terminated = False
+    try:
+        yield
+    except _Terminated:
+        terminated = True
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _guarded.clear()
+        _ended.clear()
+    if terminated:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end(compiler: subprocess.Popen[str]) -> None:
+    """Ends a compiler and what it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(compiler.pid, signal.SIGTERM)
 
 
 def open_cache(folder: Path) -> None:
@@ -134,7 +186,8 @@ def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
     if module.is_file():
         check_module(module)
         return module, False
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+    _remove_left(folder.parent)
+    with tempfile.TemporaryDirectory(prefix=f"{_own_prefix()}{os.getpid()}-", dir=folder.parent) as temporary:
         work = Path(temporary)
         for path, text in planned.files.items():
             (work / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -148,6 +201,19 @@ def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
     # Another process may have made it meanwhile: programs may run with that one already, so it stays.
     check_module(module)
     return module, True
+
+
+def _own_prefix() -> str:
+    """How names of folders begin in which processes of this host compile; their numbers follow."""
+    return f"compiling-{socket.gethostname()}-"
+
+
+def _remove_left(cache: Path) -> None:
+    """Removes the folders of compilations on this host that were killed."""
+    for folder in cache.glob(f"{_own_prefix()}*"):
+        process = folder.name.removeprefix(_own_prefix()).split("-")[0]
+        if process.isdigit() and not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, str]:
@@ -229,18 +295,44 @@ def run_compiler(command: list[str]) -> str:
     """Runs a compiler and returns its output.
 
     Raises:
-        CompileError: it failed.
+        CompileError: it failed, or the program is to end.
     """
     try:
-        with _compilers:
-            done = subprocess.run(command, capture_output=True, text=True)
+        with (
+            _compilers,
+            subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                process_group=0 if _guarded.is_set() else None,
+            ) as done,
+        ):
+            _running.add(done)
+            if _ended.is_set():
+                _end(done)
+            output, errors = done.communicate()
+            _running.discard(done)
     except FileNotFoundError as error:
         raise CompileError(
             f"{command[0]} is not on this machine: nothing can be compiled here; what the build holds works without"
         ) from error
     if done.returncode != 0:
-        raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
-    return done.stderr + done.stdout
+        raise CompileError(f"{shlex.join(command)}\n{errors.strip()}")
+    return errors + output
+
+
+def make_tests(build: Build) -> Path:
+    """Builds the tests of kernels into a build without tests.
+
+    Raises:
+        CompileError: it failed.
+    """
+    print("this build has no tests: those of kernels are built once, which takes some minutes", flush=True)
+    command = ["make", "--no-print-directory", "-C", str(ROOT), "kernel-tests", f"BUILD={build.folder.resolve()}"]
+    if subprocess.run(command).returncode != 0 or build.tests is None:
+        raise CompileError(f"the tests of kernels cannot be built; {shlex.join(command)} says why")
+    return build.tests
 
 
 def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:
@@ -249,9 +341,8 @@ def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:
     Returns:
         how many passed, and the output of a failure (empty if all passed and there was at least one).
     """
-    program = build.folder / "bin" / "quarksmith_tests"
     environment = {**os.environ, "QUARKSMITH_KERNELS": str(module.resolve())}
-    command = [str(program), f"--gtest_filter={tests_of(spec)}", "--gtest_brief=1"]
+    command = [str(build.tests or make_tests(build)), f"--gtest_filter={tests_of(spec)}", "--gtest_brief=1"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     passed = re.search(r"\[  PASSED  \] (\d+) test", done.stdout)
     count = int(passed[1]) if passed else 0

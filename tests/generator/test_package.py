@@ -54,7 +54,7 @@ def test_a_record_stands_for_a_build(tmp_path, monkeypatch):
     write_record(Build(Path("gone"), {"x86-64-v3": words}, frozenset({"a", "b"})), tmp_path / RECORD)
     assert str(ROOT) not in (tmp_path / RECORD).read_text()
     build = read_build(tmp_path)
-    assert build.commands == {"x86-64-v3": words} and build.kernels == {"a", "b"} and not build.has_tests
+    assert build.commands == {"x86-64-v3": words} and build.kernels == {"a", "b"} and build.tests is None
     monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache/of/user")
     assert build.cache == Path("/var/cache/of/user/quarksmith/kernels"), "a package is not written to"
 
