@@ -14,6 +14,9 @@
 #include <new>
 
 #include "apps/launch.hpp"
+#include "runs/action.hpp"
+#include "runs/deflation.hpp"
+#include "runs/solve.hpp"
 #include "runs/stops.hpp"
 #include "runtime/classic_locale.hpp"
 #include "runtime/error.hpp"
@@ -40,9 +43,20 @@ std::string member_of(const std::string& option) {
   return name;
 }
 
+/// Under which help shows a member.
+const char* title_of(const Member& m) {
+  const Description* of = &m.owner();
+  if (dynamic_cast<const Session*>(of) != nullptr) return "Machine, files and messages";
+  if (dynamic_cast<const ActionDescription*>(of) != nullptr) return "Action and links";
+  const bool solves = dynamic_cast<const SolveDescription*>(of) != nullptr ||
+                      dynamic_cast<const NearNullDescription*>(of) != nullptr ||
+                      dynamic_cast<const DeflationDescription*>(of) != nullptr;
+  return solves ? "Solver" : "Options";
+}
+
 /// Adds a member to the options of a command: CLI11 takes words apart, and members read them.
 CLI::Option* declare(const Member& m, CLI::App& command) {
-  const std::string name = option_name_of(m), help = help_of(m), group = m.is_hidden() ? "" : "Options";
+  const std::string name = option_name_of(m), help = help_of(m), group = m.is_hidden() ? "" : title_of(m);
   if (m.is_flag()) return command.add_flag(name, help)->group(group);
   const auto words = std::make_shared<std::vector<std::string>>();
   CLI::Option* option = m.is_repeated()  // the second function keeps the words as long as the option
@@ -51,7 +65,7 @@ CLI::Option* declare(const Member& m, CLI::App& command) {
   option->type_name(m.words().empty() ? m.type() : fmt::format("{}:{{{}}}", m.type(), fmt::join(m.words(), ",")));
   option->default_str(m.is_required() || m.is_repeated() ? "" : m.shown_default());
   if (!m.is_repeated()) option->expected(1)->take_all();  // that it is given once is for the member to say
-  return m.is_hidden() ? option->group("") : option;
+  return option->group(group);
 }
 
 /// The command that is asked for, and what it is to be told.
@@ -81,7 +95,9 @@ class Asked {
     const auto option = std::find_if(left.begin(), left.end(), [](const auto& w) { return w.starts_with("-"); });
     if (option != left.end() && *option != "--") {
       const std::string name = option->substr(0, option->find('='));
-      if (!name.starts_with("--")) refuse(name, "is no option");
+      const Member* member = call_.members().find(member_of(name));
+      if (!name.starts_with("--") || (member != nullptr && member->is_positional()))
+        refuse(name, member == nullptr ? "is no option" : "is no option: its value stands without a name");
       fill(call_.members(), {{{member_of(name), {}}}, 0}, wording());
     }
     if (!left.empty()) refuse(left.front(), "cannot be used: no further argument is taken");

@@ -16,15 +16,20 @@ void PropagatorDescription::list(Members& members) {
   const auto of_spinors = [](const ActionInfo& a) { return a.spins == 4; };
   action.list(members);
   auto add = members.of(*this);
-  add("source", source, source_forms()).offers(names_of<SourceKind>(), ":").offers(names_of<SmearingKind>(), ":");
+  add("source", source, source_forms())
+      .offers(names_of<SourceKind>(), ":")
+      .offers(names_of<SmearingKind>(), ":")
+      .parsed([](const std::string& text) { source_of(text); });
   only_with(add("sink", sink, sink_forms() + " (acts on correlators only)"), action, of_spinors)
       .offers(std::array{"point"})
-      .offers(names_of<SmearingKind>(), ":");
+      .offers(names_of<SmearingKind>(), ":")
+      .parsed(sink_of);
   only_with(add("smear_links", smear_links,
                 fmt::format("links of the action: {} (default: as they are); sources and sinks use the unsmeared links",
                             link_smearing_forms())),
             action, of_spinors)
-      .offers(names_of<LinkSmearingKind>(), ":");
+      .offers(names_of<LinkSmearingKind>(), ":")
+      .parsed(link_smearing_of);
   solve.list(members);
   deflate.list(members);
   add("batch", batch, "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")

@@ -97,6 +97,7 @@ void check_places(const Device& device, Session& session) {
 
 std::shared_ptr<Device> Session::open_device() {
   auto chosen = Device::select(device, ranks().size() > 1 ? ranks().host_rank() : 0);
+  if (!opened_.empty()) return chosen;  // said and checked
   if (ranks().size() > 1) check_places(*chosen, *this);
   if (device == "auto" && chosen->name() == "cpu")
     info(fmt::format("no GPU in use: running on {}", chosen->description()));
@@ -189,6 +190,9 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
 }  // namespace
 
 void require_colours(const HostGauge& gauge, const std::string& name, Session& session) {
+  if (gauge.colours() < 2)
+    throw UsageError(
+        fmt::format("{}: its links have one colour; use links of SU(N), N from 2 to {}", name, most_colours));
   if (session.colours > 0 && gauge.colours() != session.colours)
     throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
                                  name, gauge.colours(), session.colours));

@@ -72,21 +72,24 @@ void SolveDescription::list(Members& members) {
     if (kind->preconditioned) preconditioned.emplace_back(kind->names[0]);
   }
   list_method(add);
-  add("even_odd", even_odd, one_of(even_odd_form_names())).offers(even_odd_form_names());
+  add("even_odd", even_odd, one_of(even_odd_form_names())).offers(even_odd_form_names()).parsed(even_odd_form_of);
   of_mixed(add("updates", updates,
                "of mixed precision: reliable, replacement (both replace the residual by the true one), defect "
                "(correction)")
-               .offers(updates_names()));
+               .offers(updates_names())
+               .parsed(updates_of));
   of_mixed(add("delta", delta,
                "reduction of the residual between updates, or accuracy of a correction (default: by the precision)")
                .range(0, std::nextafter(1.0, 0.0))
                .open());
   add("reconstruct", reconstruct,
       "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))")
-      .open();
+      .open()
+      .parsed([](const std::string& name) { find_storage("r" + name); });
   only_with(add("basis", basis, "gamma basis of the kernels; results are in degrand_rossi"), *action,
             [](const ActionInfo& a) { return a.spins == 4; })
-      .offers(bases() | std::views::transform(&BasisInfo::name));
+      .offers(bases() | std::views::transform(&BasisInfo::name))
+      .parsed(find_basis);
   add("tol", tolerance, "|b - M x| / |b|").within(0, 1);
   for (const MethodOption& o : method_options()) {
     const MethodNumber& n = *o.number;
@@ -97,7 +100,8 @@ void SolveDescription::list(Members& members) {
   }
   of_methods(add("preconditioner", preconditioner,
                  "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
-                 "precision double-single-half runs it in the third"),
+                 "precision double-single-half runs it in the third")
+                 .parsed(preconditioner_of),
              preconditioned);
   of_methods(
       add("mg", multigrid, "of multigrid: FILE.toml with what is to be other than chosen (docs/howto-multigrid.md)")
@@ -109,10 +113,6 @@ void SolveDescription::list(Members& members) {
 }
 
 void SolveDescription::check() {
-  even_odd_form_of(even_odd);
-  updates_of(updates);
-  find_basis(basis);
-  find_storage("r" + reconstruct);
   if (!multigrid.empty()) check_multigrid(multigrid);
   quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
   const std::vector<std::string_view> known = method_names();

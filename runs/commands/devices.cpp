@@ -83,7 +83,6 @@ class Devices {
       const Device::Tuned& t = device->tuned();
       std::string tuning = t.kernels == 0 ? "not tuned: declared defaults" : fmt::format("{} tuned", t.kernels);
       if (t.kernels > 0 && t.on != device->facts().at("device")) tuning += " on " + t.on;
-      if (t.stale > 0) tuning += fmt::format(", {} of them changed since", t.stale);
       print_line(fmt::format("{:<8} {}; {} kernels, {}", device->name(), device->description(),
                              device->kernels().size(), tuning));
       json_["devices"].push_back({{"name", device->name()},

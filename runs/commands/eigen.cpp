@@ -187,8 +187,9 @@ void EigenDescription::list(Members& members) {
   action.list(members);
   auto add = members.of(*this);
   add("operator", kind,
-      "normal: M^+ M, even-odd or not; hermitian: gamma_5 M; staggered: -D^2 on even sites, M = m + D");
-  add("even_odd", even_odd, "of --operator normal: symmetric, asymmetric or none");
+      "normal: M^+ M, even-odd or not; hermitian: gamma_5 M; staggered: -D^2 on even sites, M = m + D")
+      .parsed(spectrum_of);
+  add("even_odd", even_odd, "of --operator normal: symmetric, asymmetric or none").parsed(even_odd_form_of);
   add("count", options.count, "how many pairs").range(1, 100000);
   add("largest", options.largest, "those of largest modulus, not of smallest");
   add("tol", options.tolerance, "|A v - lambda v| at most, |v| = 1");
@@ -207,8 +208,6 @@ void EigenDescription::list(Members& members) {
 }
 
 void EigenDescription::check() {
-  spectrum_of(kind);
-  even_odd_form_of(even_odd);
   if (kind != "normal") refuse_given({"even_odd"}, "belongs to " + called("operator", "normal") + "; leave it out");
   if (find_storage("r" + reconstruct).temporal)
     throw UsageError(

@@ -1,8 +1,12 @@
 // quarksmith list: what options choose from, as tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "runs/command.hpp"
 #include "runs/print.hpp"
@@ -120,7 +124,56 @@ std::string line_of(const Row& row) {
   return line + "\n";
 }
 
+/// Columns of the terminal that standard output is; 0: it is none.
+std::size_t columns_of_terminal(const Session& session) {
+  winsize size{};
+  if (session.in_memory || session.take_text || isatty(STDOUT_FILENO) == 0) return 0;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// Cells of lines that are no longer than their column, broken at blanks where there are any.
+std::vector<std::string> wrapped(std::string cell, std::size_t width) {
+  std::erase_if(cell, [](char c) { return c == '`' || c == '\\'; });
+  std::vector<std::string> lines;
+  while (cell.size() > width) {
+    const std::size_t blank = cell.rfind(' ', width), end = blank == std::string::npos || blank == 0 ? width : blank;
+    lines.push_back(cell.substr(0, end));
+    cell.erase(0, end + (end == blank ? 1 : 0));
+  }
+  lines.push_back(cell);
+  return lines;
+}
+
+/// As terminals of so many columns show it: the widest columns give way.
+void print_lines(const std::vector<Row>& table, std::size_t columns, Session& session) {
+  constexpr std::size_t gap = 2, least = 12;
+  std::vector<std::size_t> widths(table[0].size());
+  for (const Row& row : table)
+    for (std::size_t n = 0; n < row.size(); ++n)
+      widths[n] = std::max(widths[n], wrapped(row[n], row[n].size() + 1)[0].size());
+  while (std::reduce(widths.begin(), widths.end()) + gap * (widths.size() - 1) > columns) {
+    std::size_t& widest = *std::max_element(widths.begin(), widths.end());
+    if (widest <= least) break;
+    --widest;
+  }
+  for (const Row& row : table) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t height = 1;
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      cells.push_back(wrapped(row[n], widths[n]));
+      height = std::max(height, cells.back().size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+      std::string text;
+      for (std::size_t n = 0; n < row.size(); ++n)
+        text += fmt::format("{:<{}}", line < cells[n].size() ? cells[n][line] : "", widths[n] + gap);
+      print(session, "{}\n", text.substr(0, text.find_last_not_of(' ') + 1));
+    }
+  }
+}
+
 void print_table(const std::vector<Row>& table, Session& session) {
+  if (const std::size_t columns = columns_of_terminal(session)) return print_lines(table, columns, session);
   print(session, "{}|", line_of(table[0]));
   for (std::size_t n = 0; n < table[0].size(); ++n) print(session, "---|");
   print(session, "\n");

@@ -41,9 +41,9 @@ struct TimedExchange {
   std::string_view policy;
   int rhs = 1;
   double seconds = 0, gflops = 0;
-  std::uint64_t bytes = 0;  ///< that each rank sends
-  bool chosen = false;      ///< whether that policy is used where none is asked for
-  double pack = NAN, interior = NAN, exterior = NAN;
+  std::uint64_t bytes = 0;                            ///< that each rank sends
+  bool chosen = false;                                ///< whether that policy is used where none is asked for
+  double pack = NAN, interior = NAN, exterior = NAN;  ///< seconds of parts, where they were timed
 };
 
 class Scaling {
@@ -181,9 +181,10 @@ class Scaling {
     double flops = 0;
     for (const auto& h : hops) flops += double(h->kernel.flops) / double(hops.size());
     row.gflops = flops * double(domain_->lattice().global_sites() / 2) * row.rhs / seconds * 1e-9;
-    print_line(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision,
-                           row.policy, row.rhs, 1e6 * seconds, row.gflops, 1e-3 * double(row.bytes), 1e6 * row.pack,
-                           1e6 * row.interior, 1e6 * row.exterior));
+    const auto text = [](double time) { return std::isnan(time) ? "-" : fmt::format("{:.2f}", 1e6 * time); };
+    print_line(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9} {:>9} {:>9}", row.precision,
+                           row.policy, row.rhs, 1e6 * seconds, row.gflops, 1e-3 * double(row.bytes), text(row.pack),
+                           text(row.interior), text(row.exterior)));
     rows_.push_back(row);
   }
 

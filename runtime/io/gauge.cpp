@@ -15,6 +15,18 @@
 namespace quarksmith {
 namespace {
 
+/// What a file of no known format is, by how it begins.
+std::string beginning_of(const InputFile& file) {
+  std::string begin = file.head(40);
+  if (begin.starts_with("\x89HDF\r\n\x1a\n")) return "HDF5; `quarksmith info` shows what it holds";
+  const auto is_text = [](unsigned char c) { return c >= ' ' || (c >= '\t' && c <= '\r'); };
+  if (std::ranges::all_of(begin, is_text) && printable(begin.substr(0, 1)) == begin.substr(0, 1))
+    return fmt::format("text that begins with '{}'", printable(trimmed(begin.substr(0, begin.find('\n', 1)))));
+  std::string bytes;
+  for (const unsigned char c : begin.substr(0, 8)) bytes += fmt::format(" {:02x}", c);
+  return fmt::format("{} bytes that begin with{}", file.size(), bytes);
+}
+
 /// What a file can be: one reading of it, or several that only the links tell apart.
 std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
   if (file.size() == 0) throw Error(fmt::format("{}: is empty", file.name()));
@@ -22,7 +34,9 @@ std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coo
   for (const GaugeFormat* format : listed<GaugeFormat>())
     if (format->sniff(file))
       for (GaugeHead& head : format->heads(file, expected)) heads.push_back(std::move(head));
-  if (heads.empty()) throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
+  if (heads.empty())
+    throw Error(
+        fmt::format("{}: no gauge field but {}; formats are {}", file.name(), beginning_of(file), gauge_formats()));
   return heads;
 }
 

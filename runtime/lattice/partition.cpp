@@ -44,8 +44,8 @@ Lattice Partition::local_lattice(const Coordinates& extent) const {
   long long count = 1;
   for (const int n : g) count *= n;
   if (count != ranks)
-    throw UsageError(fmt::format("--grid {},{},{},{} has {} parts, but {} ranks were started; they must be equal", g[0],
-                                 g[1], g[2], g[3], count, ranks));
+    throw UsageError(fmt::format("--grid {},{},{},{} is for {} ranks, but {} started; use mpirun -n {}", g[0], g[1],
+                                 g[2], g[3], count, ranks == 1 ? "one was" : fmt::format("{} were", ranks), count));
   Coordinates position;
   int rest = communicator->rank();
   for (int mu = 0; mu < directions; ++mu) {

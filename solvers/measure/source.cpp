@@ -62,13 +62,14 @@ std::string source_forms(int spins) {
   return one_of(std::vector<std::string_view>(forms.begin(), forms.end()));
 }
 
+SourceSettings source_of(const std::string& text) { return read_source(text, fmt::format("source '{}'", text)); }
+
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
-  const std::string subject = fmt::format("source '{}'", text);
-  const SourceSettings s = read_source(text, subject);
+  const SourceSettings s = source_of(text);
   for (std::size_t n = 0; n < s.values.size(); ++n) {
     const ChoiceParameter& p = s.kind->parameters[n];
     if (p.direction >= 0 && s.values[n].real >= lattice.global_extent(p.direction))
-      throw UsageError(fmt::format("{}: coordinate {} = {} lies outside the {} lattice", subject, p.name,
+      throw UsageError(fmt::format("source '{}': coordinate {} = {} lies outside the {} lattice", text, p.name,
                                    s.values[n].whole, lattice.global_text()));
   }
   return s;

@@ -40,6 +40,8 @@ struct SourceSettings {
 /// `point:x,y,z,t`, `wall:t`, ...: what SourceKind says, or a smeared point: `gaussian:x,y,z,t:w,N`, ...
 /// \throws UsageError any other text, or a coordinate outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
+/// The same for any lattice.
+SourceSettings source_of(const std::string& text);
 /// Texts that source_of reads. \param spins 1: of staggered quarks, which are not smeared.
 std::string source_forms(int spins = 4);
 
