@@ -37,15 +37,16 @@ configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS
 .PHONY: help demo test test-full check-hip setup generate library python wheel docs beside kernel kernel-tests tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@echo "Times are those of two cores; targets that compile take them the first time, and seconds when nothing has changed."; echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-17s %s\n", $$1, $$2 }'
 	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4|neon|...|all  CUDA=AUTO|ON|OFF  HIP=ON|OFF  BUILD=FOLDER"; \
 	  echo "           PREFIX=FOLDER  DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
 	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
 
-demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in a few minutes
+demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in five minutes
 	@tools/demo.sh $(BUILD)
 
-test: setup generate  ## build everything and run all tests
+test: setup generate  ## build everything and run all tests (15 minutes)
 	@tools/setup.sh tests
 	$(call configure,-DQUARKSMITH_TESTS=ON $(FOR_TESTS))
 	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
@@ -57,37 +58,38 @@ test-full:  ## the same with every kernel of profile wide, in build-wide (an hou
 
 # For the architectures that the objects name; nothing is run.
 check-hip: BUILD := build-hip
-check-hip: setup  ## compile all kernels for AMD's GPUs, without one: registers, spills, LDS; link the library
+check-hip: setup  ## compile all kernels for AMD's GPUs, without one: registers, spills, LDS; link the library (minutes)
 	@tools/setup.sh hip
 	@$(MAKE) --no-print-directory library PROFILE=$(PROFILE) BUILD=$(BUILD) HIP=ON CUDA=OFF
 	@$(PYTHON) runtime/targets/hip/code_objects.py $(BUILD)/hip --profile $(PROFILE)
 
-setup:  ## install what the build needs
+setup:  ## install what the build needs (minutes, once)
 	@tools/setup.sh
 
-generate: setup  ## render the sources of PROFILE (default: into generated/)
+generate: setup  ## render the sources of PROFILE (default: into generated/; seconds)
 	@mkdir -p $(BUILD)
 	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED) --tuned $(BUILD)/tuned
 
-library: generate  ## build the library and the command into BUILD
+library: generate  ## build the library and the command into BUILD (minutes)
 	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
-	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS),$(WITHOUT_TESTS)) $(FOR_USE))
+	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS:kernels=ON),$(WITHOUT_TESTS)) $(FOR_USE))
 	@grep '^-- Targets' $(BUILD)/configure.log
-	@cmake --build $(BUILD) --target $(or $(TARGETS),$(if $(filter ON,$(TESTS)),all,quarksmith))
+	@cmake --build $(BUILD) --target $(or $(if $(filter ON,$(TESTS)),all),quarksmith $(if \
+	  $(filter kernels,$(TESTS)),quarksmith_kernel_tests))
 
-python: library  ## build the Python package from the same objects, and install it into .venv
+python: library  ## build the Python package from the same objects, and install it into .venv (minutes)
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \
 	  --config-settings=cmake.define.QUARKSMITH_BUILD=$(abspath $(BUILD))
 	@echo "the package is in .venv: $(PYTHON) -c 'import quarksmith'; docs/python.md"
 
 # For all processors of an architecture; MPI and GPUs take a build on the machine that has them.
 wheel: BUILD := build-wheel
-wheel: setup  ## a wheel for machines without compilers, in build-wheel/wheel, tried as there
+wheel: setup  ## a wheel for machines without compilers, in build-wheel/wheel, tried as there (minutes)
 	@CMAKE_FLAGS="-DQUARKSMITH_MPI=OFF $$CMAKE_FLAGS" $(MAKE) --no-print-directory library PROFILE=$(PROFILE) BUILD=$(BUILD) \
 	  CPU=$(or $(CPU),all) CUDA=OFF
 	@tools/wheel.sh $(BUILD)
 
-docs: setup  ## these pages and the API as a site, in build/site
+docs: setup  ## these pages and the API as a site, in build/site (minutes)
 	@tools/setup.sh docs
 	@mkdir -p build && doxygen tools/site/Doxyfile
 	@tools/site/notebooks.sh $(BUILD)
@@ -100,36 +102,36 @@ beside: setup  # profile BESIDE within BUILD, from the same host objects; its co
 	$(call configure,-DQUARKSMITH_BESIDE=$(BESIDE) $(WITHOUT_TESTS))
 	@cmake --build $(BUILD) --target quarksmith-$(BESIDE)
 
-kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2 (seconds)
+kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2 (2 to 7 s)
 	@ls $(BUILD)/bin/quarksmith_*tests >/dev/null 2>&1 || $(MAKE) --no-print-directory kernel-tests
 	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
 
-kernel-tests: setup  ## the library and those tests alone that kernels compiled later are compared by (3 minutes)
+kernel-tests: setup  ## the library and those tests alone that kernels compiled later are compared by (minutes)
 	@tools/setup.sh tests
-	@$(MAKE) --no-print-directory library TESTS=ON TARGETS="quarksmith quarksmith_kernel_tests"
+	@$(MAKE) --no-print-directory library TESTS=kernels
 
-tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into BUILD/tuned, and into the library
+tune: library  ## quick sweep on this machine, BUDGET=4m (and minutes of compiling); its results go into BUILD/tuned, and into the library
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
 	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(BUILD) $(if $(ONLY),--only $(ONLY))
 	@$(MAKE) --no-print-directory library
 
-contribute: setup  ## add what `make tune` found on this machine to generated/tuned, for the next commit
+contribute: setup  ## add what `make tune` found on this machine to generated/tuned, for the next commit (seconds)
 	@$(PYTHON) -m generator contribute $(BUILD)/tuned
 
-check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
+check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date (minutes)
 	@tools/check.sh
 
-format: setup  ## format hand-written code
+format: setup  ## format hand-written code (seconds)
 	@tools/check.sh --fix
 
-install: library  ## install library, headers, command and CMake package under PREFIX
+install: library  ## install library, headers, command and CMake package under PREFIX (as library)
 	@cmake --install $(BUILD) --prefix $(PREFIX) > $(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
 	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
 
-dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything rendered, for machines without Python
+dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything rendered, for machines without Python (minutes)
 	@tools/dist.sh $(PYTHON)
 
-bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
+bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD (minutes)
 	@$(call with,BENCH) $(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite
 	@$(PYTHON) tools/plots roofline $(BUILD)/bench.json --out $(BUILD)/roofline.png
 	@for file in $(wildcard generated/tuned/*.json $(BUILD)/tuned/*.json); do \
@@ -142,7 +144,7 @@ fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=360
 	@cmake --build build-fuzz
 	@tools/fuzz.sh build-fuzz $(BUILD)
 
-clean:  ## remove what was built (not .venv)
+clean:  ## remove what was built (not .venv) (seconds)
 	rm -rf build build-* demo
 
 # Values go into shell commands: what a shell, or make, would take apart is refused. Those with words of their own reach

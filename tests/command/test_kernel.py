@@ -321,6 +321,13 @@ def test_make_hands_no_value_to_a_shell_that_would_take_it_apart(value):
     assert not done.stdout and not (ROOT / "pwned").exists()
 
 
+def test_kernels_are_tested_without_building_all_tests(tmp_path):
+    line = ["make", "-n", "kernel", "NAME=x", f"BUILD={tmp_path}"]
+    said = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = re.search(rf"cmake --build {tmp_path} --target (.*)", said)[1].split()
+    assert targets == ["quarksmith", "quarksmith_kernel_tests"]
+
+
 def test_flags_of_several_words_arrive_as_they_were_given(tmp_path):
     """CMake and the command print what they are called with: nothing runs in it, and quotes hold words together."""
     shutil.copy(ROOT / "Makefile", tmp_path)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -73,3 +74,4 @@ def test_an_interrupted_compilation_says_so(quarksmith, empty_cache):
     assert run.returncode != 0
     assert "compiling kernels on demand was interrupted (SIGTERM)" in rest
     assert "no output" not in rest
+    assert not list((BUILD / "kernels").glob(f"compiling-{socket.gethostname()}-*"))
