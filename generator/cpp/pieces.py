@@ -36,5 +36,7 @@ def is_chain(code: str) -> bool:
 
 
 def suffix(at: Displacement) -> str:
-    """A displacement as a part of names: px for +x, mtt for -t-t."""
-    return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)
+    """A displacement as a part of names: px for +x, mtt for -t-t, px100 for 100 sites along x."""
+    most = 8  # longer names do not fit into a line
+    along = [NAMES[mu] * abs(n) if abs(n) <= most else f"{NAMES[mu]}{abs(n)}" for mu, n in enumerate(at)]
+    return "_".join(("p" if n > 0 else "m") + steps for n, steps in zip(at, along, strict=True) if n)

@@ -111,6 +111,15 @@ def test_opposite_shifts_cancel():
     assert Expression(home).signature == "f:spinor:in:here out:spinor:out:out"
 
 
+@pytest.mark.parametrize(("sites", "name"), [(3, "psi_at_pxxx"), (100, "psi_at_px100")])
+def test_names_of_far_sites_fit_into_a_line(sites, name):
+    @expression
+    def far(psi: Spinor) -> Spinor:
+        return shift(psi, sites * x)
+
+    assert any(f"const auto {name} = load_spinor" in line for line in lines(far))
+
+
 def test_numbers_take_the_places_of_the_call():
     @expression
     def many(f: Spinor, p: Real, c: Complex, q: Real, r: Real) -> Spinor:
