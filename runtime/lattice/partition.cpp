@@ -44,8 +44,9 @@ Lattice Partition::local_lattice(const Coordinates& extent) const {
   long long count = 1;
   for (const int n : g) count *= n;
   if (count != ranks)
-    throw UsageError(fmt::format("--grid {},{},{},{} is for {} ranks, but {} started; use mpirun -n {}", g[0], g[1],
-                                 g[2], g[3], count, ranks == 1 ? "one was" : fmt::format("{} were", ranks), count));
+    throw UsageError(fmt::format("--grid {},{},{},{} has {} parts, but {} started; start as many with mpirun -n {}",
+                                 g[0], g[1], g[2], g[3], count,
+                                 ranks == 1 ? "one rank was" : fmt::format("{} ranks were", ranks), count));
   Coordinates position;
   int rest = communicator->rank();
   for (int mu = 0; mu < directions; ++mu) {
