@@ -26,9 +26,7 @@ using namespace quarksmith;
 
 class Smearing : public support::OnDevice {
  protected:
-  GradientFlow flow(const HostGauge& gauge) const {
-    return GradientFlow(gauge, domain(gauge.lattice));
-  }
+  GradientFlow flow(const HostGauge& gauge) const { return GradientFlow(gauge, domain(gauge.lattice)); }
 };
 
 /// sum over space of U_mu(x) psi(x+mu) + U_mu(x-mu)^+ psi(x-mu)
