@@ -182,6 +182,8 @@ class Action:
     def extends(self) -> Action | None:
         """The action that means this one where options are given that this one alone has."""
         of = vars(self.statement).get("extends")
+        if of and not hasattr(of, "action"):
+            raise ExpressionError(f"{self.place}: {self.name} extends {of!r}; give a class marked @action")
         return of.action if of else None
 
     @cached_property
@@ -214,8 +216,11 @@ class Action:
     def _arguments(self, method: str) -> list[tuple[str, str]]:
         """Names and kinds of what a method takes."""
         signature = inspect.signature(getattr(self.statement, method), eval_str=True)
+        own, *taken = signature.parameters.values()
+        if own.annotation is not own.empty:
+            raise ExpressionError(f"{self.place}: {method} of {self.name} is a method; its first argument is self")
         found = []
-        for argument in list(signature.parameters.values())[1:]:
+        for argument in taken:
             kind = ARGUMENTS.get(argument.annotation)
             if kind is None:
                 known = ", ".join(c.__name__ for c in ARGUMENTS)
@@ -239,7 +244,10 @@ class Action:
     @property
     def reported_flops(self) -> int:
         """Flops a site of the hopping term that the field quotes; 0: those that are counted."""
-        return int(getattr(self.statement, "reported_flops", 0))
+        flops = getattr(self.statement, "reported_flops", 0)
+        if not isinstance(flops, int):
+            raise ExpressionError(f"{self.place}: reported_flops of {self.name} is {flops!r}; give a whole number")
+        return flops
 
     @cached_property
     def matrix(self) -> Node:
@@ -249,6 +257,8 @@ class Action:
             ExpressionError: at the line of the statement that means nothing.
         """
         result = self._evaluated("dirac")
+        if result is None:
+            raise ExpressionError(f"{self.place}: dirac of {self.name} returns nothing; end it with `return` and M psi")
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
         return merged(check_size(result))
@@ -323,6 +333,8 @@ def action(statement: type | Callable[..., Any]) -> Any:
     A function of fields, the fermion last, and of numbers is such a class with the numbers as parameters.
     """
     if not isinstance(statement, type):
+        if not inspect.isfunction(statement):
+            raise ExpressionError(f"{here()}: {statement!r} is no class or function; write @action above one")
         statement = class_of(statement)
     statement.action = Action(statement)  # type: ignore[attr-defined]
     return statement

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ExpressionError, SpecError
 from .graph import FIFTH, NAMES, Direction, Node, check_size, make
-from .place import Place, at_their_line
+from .place import Place, at_their_line, here
 from .printed import digest_of, printed
 from .symbols import (
     FIELDS,
@@ -98,6 +98,8 @@ def expression(function: Callable[..., Any] | str = "", *, group: str = "") -> A
     """
     if isinstance(function, str):
         return lambda inner: named(inner, function, group)
+    if not inspect.isfunction(function):
+        raise ExpressionError(f"{here()}: {function!r} is no function; write @expression above `def`")
     return named(function)
 
 
@@ -134,6 +136,8 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         symbols.append(replace(given, place=place) if isinstance(given, Node) else given)
     with at_their_line(place):
         value = function(*symbols)
+    if value is None:
+        raise ExpressionError(f"{place}: {name} returns nothing; end it with `return` and the result")
     results = value if isinstance(value, tuple) else (value,)
     returns = signature.return_annotation
     kinds = returns if isinstance(returns, tuple) else getattr(returns, "__args__", (returns,))

@@ -32,7 +32,7 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), 20 * MOST_LEVELS))  # walks a
 UNKNOWN = "whether they are the same is not known before the call; write it for directions of calls alone"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Direction:
     """A direction of the lattice, one that comes with a call, or the fifth; sums and multiples are displacements."""
 
@@ -59,7 +59,7 @@ class Direction:
     def __bool__(self) -> bool:
         raise wrong(self.name, "a direction is neither true nor false; compare it with another")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
     def __pos__(self) -> Step:
@@ -80,7 +80,7 @@ class Direction:
     __rmul__ = __mul__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step:
     """A displacement: sites or slices along each of NAMES."""
 
@@ -116,7 +116,7 @@ class Step:
 
     __rmul__ = __mul__
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         parts = [
             ("+" if n > 0 else "-") + (f"{abs(n)}*" if abs(n) > 1 else "") + a
             for n, a in zip(self.vector, NAMES, strict=True)
@@ -125,7 +125,7 @@ class Step:
         return "".join(parts) or "+0*x"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Node:
     """A value at every site.
 
@@ -208,7 +208,7 @@ class Node:
 
     __array_ufunc__ = None  # products with numbers of numpy are those above
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return text(self)
 
     def __format__(self, spec: str) -> str:

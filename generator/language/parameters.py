@@ -6,11 +6,11 @@ import inspect
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..errors import ExpressionError
-from .graph import make
+from .graph import Node, constant, is_uniform, make
 from .place import Place, at_their_line, here
 
 ABOVE_ZERO = sys.float_info.min
@@ -87,7 +87,19 @@ def parameter(default: float | None = None, **more: Any) -> Any:
     """Declares a parameter in the class of an action: default, help, unit, range; see Parameter."""
     if not isinstance(default, int | float | None):
         raise ExpressionError(f"{here()}: the default {default!r} is no number")
-    return Parameter(default=default, place=here(), **more)
+    return _declared(Parameter, default=default, **more)
+
+
+def _declared(kind: type[Option], **more: Any) -> Any:
+    """An option, if what its statement says of it means something."""
+    place, known = here(), {f.name for f in fields(kind)} - {"name", "place", "complex"}
+    if wrong := sorted(more.keys() - known):
+        raise ExpressionError(f"{place}: {wrong[0]}=... is unknown here; use {', '.join(sorted(known))}")
+    if not isinstance(more.get("help"), str):
+        raise ExpressionError(f"{place}: an option says what it is; give help='...'")
+    if not all(isinstance(more.get(bound, 0), int | float) for bound in ("lower", "upper")):
+        raise ExpressionError(f"{place}: lower and upper are numbers, the least and the largest value")
+    return kind(place=place, **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +126,13 @@ class Alternative(Option):
         """
         with at_their_line(self.place):
             given = self.gives(*(make("parameter", "real", (), n) for n in self.numbers))
-        if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
+        good = isinstance(given, dict) and all(
+            isinstance(name, str) and (isinstance(n, int | float) or (isinstance(n, Node) and is_uniform(n)))
+            for name, n in given.items()
+        )
+        if not good:
             raise ExpressionError(f"{self.place}: a spelling gives parameters by name, {{'mass': 1 / (2 * kappa) - 4}}")
-        return given
+        return {name: n if isinstance(n, Node) else constant(float(n)) for name, n in given.items()}
 
     @property
     def meaning(self) -> str:
@@ -126,7 +142,9 @@ class Alternative(Option):
 
 def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
     """Declares an alternative parameter in the class of an action, a function that gives others; see Alternative."""
-    return Alternative(gives=gives, place=here(), **more)
+    if not callable(gives):
+        raise ExpressionError(f"{here()}: {gives!r} is no function of numbers that gives parameters by name")
+    return _declared(Alternative, gives=gives, **more)
 
 
 def option_name(name: str) -> str:

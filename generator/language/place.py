@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -46,4 +48,26 @@ def at_their_line(place: Place) -> Iterator[None]:
         if isinstance(error, SyntaxError) and error.filename:
             where = Place(error.filename, error.lineno or 1)
         why = error.msg if isinstance(error, SyntaxError) else str(error).partition("\n")[0]
-        raise ExpressionError(f"{where}: {type(error).__name__}: {why}") from error
+        raise ExpressionError(f"{where}: {type(error).__name__}: {_remedied(why, error)}") from error
+
+
+_CALLED = {
+    "Node": "a formula",
+    "Four": "a field of links (u[mu] is a matrix)",
+    "Direction": "a direction",
+    "Step": "a step",
+    "Stored": "a stored field",
+    "Formula": "an expression",
+}
+"""What a user knows the classes of this package as."""
+_KNOWN = "fields and formulas take + - * / and functions such as adj, shift and trace (docs/expressions.md)"
+
+
+def _remedied(why: str, error: BaseException) -> str:
+    """The message of an exception of Python in terms of the language, and what to do."""
+    if isinstance(error, NameError) and error.name and error.__traceback__:
+        frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
+        similar = difflib.get_close_matches(error.name, [*frame.f_locals, *frame.f_globals], n=1)
+        return f"{why}; {f'did you mean {similar[0]}?' if similar else 'import or define it'}"
+    said = re.sub(rf"(type )?'?\b({'|'.join(_CALLED)})\b'?( object)?", lambda m: _CALLED[m[2]], why)
+    return why if said == why else f"{said}; {_KNOWN}"

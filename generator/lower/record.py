@@ -189,6 +189,8 @@ def _lowered(action: Action, graphs: Graphs) -> Lowered:
     check_linear(graphs.matrix, action.fermion)
     form = FifthForm(action, graphs.matrix)
     try:
+        if not form.terms:
+            raise ExpressionError(f"{action.place}: M of {action.name} is 0: no term of the formula is left")
         return _of_hops(action, graphs, form)
     except ShapeError as error:
         if any(n.op == "shift" and len(n.args) > 1 for n in parts([graphs.matrix])):
@@ -363,7 +365,7 @@ def try_lower(action: Action) -> Lowered | Refused:
     """The record, or why there is none."""
     try:
         with at_their_line(action.place):
-            _ = action.options  # which may be wrong too
+            _ = action.options, action.extends, action.reported_flops  # which may be wrong too
             return lower(action)
     except SpecError as error:
         return Refused(str(error))
