@@ -185,13 +185,13 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
             _COMPLETE[spec.operator.family](more, spec, rows)
         used += more.values()
         found = more | found
+    used = list({s.name: s for s in used}.values())
     for spec in used:
         for needed in support(spec) if spec.operator.family in USED else ():
             if not _stored_as_computed(needed):
                 found.setdefault(needed.name, needed)
-    for spec in used:
-        if spec.operator.is_dirac:
-            _add_methods(found, spec)
+    for spec in {(*_vectors(s), s.precision, s.basis): s for s in used if s.operator.is_dirac}.values():
+        _add_methods(found, spec)
     return _contractions(CORRELATORS, rows) | found
 
 
@@ -260,12 +260,17 @@ _COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expressi
 """Kernels that an operator needs in addition to itself before methods can solve with it, by family."""
 
 
+def _vectors(spec: KernelSpec) -> tuple[int, bool]:
+    """Spins of what methods work on, and whether they solve with a Hermitian operator, M M^+ of D^+ = -D."""
+    operator = spec.operator
+    return spec.spins or operator.spins, operator.family == "hopping" and operator.form.anti_hermitian
+
+
 def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     """Vector updates of the methods that solve for an operator, on fields of its spins."""
     names: tuple[str, ...] = ITERATIONS
-    spins = spec.spins or spec.operator.spins
+    spins, hermitian = _vectors(spec)
     if spins == 1:
-        hermitian = spec.operator.family == "hopping" and spec.operator.form.anti_hermitian
         names = STAGGERED if hermitian else (*COEFFICIENTS, *ITERATIONS, *SHIFTS)
     elif spec.precision in EVERY_METHOD:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS, *SMOOTHING.get(spec.precision, ()))

@@ -110,13 +110,18 @@ class Statements:
         """
         self.sparing = self._adds_up = True
         left = [(n, sign, term) for n, root in roots for sign, term in self._terms(root, 1)]
+        below = {id(term): set(map(id, topological([term]))) for _, _, term in left}
+        need: dict[int, tuple[int, int]] = {}
         while left:
-            need = [self._needs(term) for _, _, term in left]
-            best = min(range(len(left)), key=lambda i: (-need[i][1], need[i][0], i))
-            if need[best][0] and self.lines:
-                self._forget_loads()
+            need |= {id(term): self._needs(term) for _, _, term in left if id(term) not in need}
+            best = min(range(len(left)), key=lambda i: (-need[id(left[i][2])][1], need[id(left[i][2])][0], i))
             n, sign, term = left.pop(best)
+            if need[id(term)][0] and self.lines:
+                self._forget_loads()
+            before = set(self._names)
             code = self.value(term)
+            named = self._names.keys() - before - self._loaded
+            need = {key: found for key, found in need.items() if below[key].isdisjoint(named)}
             if term.kind == "complex":
                 self.lines.append(f"add_number<W>(sums + {n}, {code if sign > 0 else f'-{operand(code)}'});")
                 continue

@@ -72,11 +72,21 @@ def environment() -> jinja2.Environment:
         line_statement_prefix="//%",
         autoescape=False,
     )
-    made.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
+    made.filters["wrapped"] = lambda text: filled(text, 110, " " * 6)
     made.filters["terms"] = break_sum
     made.filters["commented"] = lambda text: textwrap.fill(text, 105).replace("\n", "\n  /// ")
-    made.filters["broken"] = lambda text: textwrap.fill(text, 105, subsequent_indent=" " * 8)
+    made.filters["broken"] = lambda text: filled(text, 105, " " * 8)
     return made
+
+
+def filled(text: str, width: int, indent: str) -> str:
+    """A paragraph of lines of at most so many columns, all but the first after an indent."""
+    return text if len(text) <= width else textwrap.fill(text, width, subsequent_indent=indent)
+
+
+@cache
+def _digest(template: str) -> str:
+    return hashlib.sha256((TEMPLATES / template).read_bytes()).hexdigest()[:8]
 
 
 def break_sum(text: str, indent: int) -> str:
@@ -97,10 +107,9 @@ def render(template: str, command: str, **data: Any) -> str:
     Raises:
         TemplateError: naming template, line and what is undefined or wrong.
     """
-    source = (TEMPLATES / template).read_text()
-    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
     try:
-        return environment().get_template(template).render(command=command, template=template, digest=digest, **data)
+        loaded = environment().get_template(template)
+        return loaded.render(command=command, template=template, digest=_digest(template), **data)
     except jinja2.TemplateError as error:
         line = traceback.extract_tb(error.__traceback__)[-1].lineno
         raise TemplateError(f"template {template}, line {line}: {error}") from error
@@ -258,7 +267,7 @@ def _row(spec: KernelSpec, target: Target, chosen: Mapping[str, KernelSpec]) -> 
         instance = f"{around}<{instance}>"
     return {
         "name": spec.name,
-        "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
+        "instance": filled(instance, 105, " " * 10),
         "launch": _launch(spec, target),
         "halo": halo_arguments(spec, chosen) if target.threads else None,
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "

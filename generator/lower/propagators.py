@@ -57,6 +57,12 @@ class Elements:
 
     def of(self, node: Node, sink: Spin, source: Spin) -> list[Term]:
         """The colour matrix that leads from a spin to another, as a sum."""
+        known, key = self.lowering.elements, (id(node), self.at, sink, source)
+        if key not in known:
+            known[key] = node, self._made(node, sink, source)  # kept, for its id to stay its own
+        return known[key][1]
+
+    def _made(self, node: Node, sink: Spin, source: Spin) -> list[Term]:
         if node.op == "load":
             return [Term(1, (), self._value("load", "matrix", (), (node.data, (sink, source), self.at)))]
         if node.op == "promote":
@@ -205,7 +211,10 @@ class Elements:
         return total
 
     def _spin(self, node: Node) -> Any:
-        return spin_value(node, DEGRAND_ROSSI)
+        known = self.lowering.spins
+        if id(node) not in known:
+            known[id(node)] = node, spin_value(node, DEGRAND_ROSSI)
+        return known[id(node)][1]
 
     @property
     def _value(self) -> Callable[..., Value]:

@@ -92,10 +92,13 @@ class Lowering:
     Attributes:
         unitary: names of the fields of links in SU(3).
         flavours: spinors of a site that belong together.
+        elements, spins: of propagators what is made already (lower/propagators.py).
     """
 
     unitary: frozenset[str] = frozenset()
     flavours: int = 1
+    elements: dict[Any, Any] = field(default_factory=dict)
+    spins: dict[Any, Any] = field(default_factory=dict)
     _values: dict[Any, Value] = field(default_factory=dict)
     _seen: dict[tuple[int, Displacement, int], tuple[Node, Value]] = field(default_factory=dict)
 

@@ -114,6 +114,12 @@ class Update(Operator):
         assert len(found) <= MOST_SLOTS
         return found
 
+    @cached_property
+    def _operations(self) -> list[bool]:
+        """Whether each operation on vectors is a multiplication."""
+        nodes = (node for s in self._statements for node in ast.walk(s))
+        return [isinstance(node.op, ast.Mult) for node in nodes if isinstance(node, ast.BinOp)]
+
     @property
     def fields(self) -> int:
         """Fields read or written."""
@@ -202,13 +208,8 @@ class Update(Operator):
         """Additions count one flop a real; a scalar costs 1 (real) or 3 (complex); norm 2 and dot 4 flops a real."""
         spins = spec.spins or 4
         reals = 2 * spec.colours * spins
-        flops = 0
-        for s in self._statements:
-            for node in ast.walk(s):
-                if isinstance(node, ast.BinOp):
-                    scale = 3 if self.complex_scalars else 1
-                    flops += reals * (scale if isinstance(node.op, ast.Mult) else 1)
-        flops += sum(2 * _SUMS[kind] * reals for _, kind in self.sum_names)
+        factor = 3 if self.complex_scalars else 1
+        flops = reals * (sum(factor if product else 1 for product in self._operations) + 2 * self.sums)
         moved = [*self.inputs, *self.outputs]
         formats = (spec.format.computed if f == _TOTAL else spec.format for f in moved)
         size = sum(stored.spinor_bytes(spins, spec.colours) for stored in formats)
