@@ -22,7 +22,7 @@ from ..language.printed import literal
 from ..launch import side_by_side
 from ..operators.coarse import COARSE_HEADERS
 from ..profile import Profile
-from ..spec import KernelSpec
+from ..spec import KernelSpec, Operator
 from ..targets import TARGETS, Target
 from .action_table import action_table
 from .registry import NO_VARIANTS, halo_arguments, order_of, registry_data
@@ -222,10 +222,16 @@ def body_path(spec: KernelSpec) -> PurePosixPath | None:
     return PurePosixPath(f"bodies/{spec.body}.hpp") if spec.operator.template else None
 
 
-@cache
+_bodies: dict[tuple[Operator, str], str] = {}
+_COMMAND = "COMMAND"
+
+
 def render_body(spec: KernelSpec, command: str) -> str:
-    """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile."""
-    return render(spec.operator.template, command, name=spec.body, **spec.operator.body(spec))
+    """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile; made once."""
+    key = spec.operator, spec.body
+    if key not in _bodies:
+        _bodies[key] = render(spec.operator.template, _COMMAND, name=spec.body, **spec.operator.body(spec))
+    return _bodies[key].replace(_COMMAND, command, 1)
 
 
 def render_group(

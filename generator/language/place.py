@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ..errors import ExpressionError, SpecError
@@ -27,10 +28,15 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
+@cache
+def _is_own(file: str) -> bool:
+    return file.startswith((FOLDER, "<string>", "<frozen"))
+
+
 def here() -> Place:
     """The line of the user that called, through whatever functions of this package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((FOLDER, "<string>", "<frozen")):
+    while frame.f_back is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno)
 
