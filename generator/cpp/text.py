@@ -10,9 +10,10 @@ from ..algebra.gamma import Basis
 from ..language.graph import NAMES
 from ..language.printed import literal
 from ..language.symbols import PROPAGATORS, SPINORS
+from ..language.walks import parts, uses
 from ..lower.propagators import Partner, Spin
 from ..lower.size import first_sum, is_cheap
-from ..lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+from ..lower.values import AT_HOME, Displacement, Value, is_imaginary
 from .expressions import colours_argument, combination
 from .names import cpp_direction, cpp_name
 from .pieces import is_chain, operand, suffix, walked
@@ -110,7 +111,7 @@ class Statements:
         """
         self.sparing = self._adds_up = True
         left = [(n, sign, term) for n, root in roots for sign, term in self._terms(root, 1)]
-        below = {id(term): set(map(id, topological([term]))) for _, _, term in left}
+        below = {id(term): set(map(id, parts([term]))) for _, _, term in left}
         need: dict[int, tuple[int, int]] = {}
         while left:
             need |= {id(term): self._needs(term) for _, _, term in left if id(term) not in need}
@@ -201,7 +202,7 @@ class Statements:
     def _keep(self, v: Value, name: str) -> None:
         """A name for a value; what takes loads and sums alone is made again as loads are."""
         self._names[id(v)] = name
-        if self.sparing and not self._adds_up and all(map(is_cheap, topological([v]))):
+        if self.sparing and not self._adds_up and all(map(is_cheap, parts([v]))):
             self._loaded.add(id(v))
 
     def right_hand_side(self, flavour: int) -> str:

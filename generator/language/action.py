@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..errors import ExpressionError
-from .graph import Direction, Node, all_merged, check_size, merged
+from .graph import Direction, Node, check_size
 from .parameters import Alternative, Option, Parameter
 from .place import Place, at_their_line, here
 from .printed import digest_of, printed
@@ -37,6 +37,7 @@ from .symbols import (
     directions,
     symbol,
 )
+from .walks import all_merged, merged
 
 COMPONENTS = {"fermion": 4, "staggered": 1}
 """Colour vectors of a site by kind of the field that a matrix acts on."""

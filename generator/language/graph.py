@@ -9,7 +9,6 @@ import cmath
 import contextlib
 import numbers
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +147,17 @@ class Node:
     data: Any = None
     algebra: bool = False
     place: Place = Place("", 0)
+
+    @property
+    def field(self) -> str:
+        """Name of the field of a load."""
+        return self.data[0] if isinstance(self.data, tuple) else self.data
+
+    def on(self, args: tuple[Node, ...], data: Any = None) -> Node:
+        """The same of other arguments, and other data if given; the node itself if nothing differs."""
+        if data is None and all(a is b for a, b in zip(args, self.args, strict=True)):
+            return self
+        return Node(self.op, self.kind, args, self.data if data is None else data, self.algebra, self.place)
 
     def __add__(self, other: object) -> Node:
         return _sum("add", self, other)
@@ -337,24 +347,3 @@ def check_size(root: Node) -> Node:
             raise ExpressionError(f"{node.place}: the formula has {why}; use several, or group long sums")
         found[id(node)] = levels, terms
     return root
-
-
-def merged(node: Node) -> Node:
-    """The graph with equal sub-graphs merged."""
-    return all_merged([node])[0]
-
-
-def all_merged(nodes: Sequence[Node]) -> list[Node]:
-    """Several graphs with equal parts made one in all of them."""
-    known: dict[Any, Node] = {}
-    done: dict[int, Node] = {}
-
-    def visit(n: Node) -> Node:
-        if id(n) not in done:
-            args = tuple(visit(a) for a in n.args)
-            key = (n.op, n.kind, n.data, n.algebra, tuple(map(id, args)))
-            same = all(a is b for a, b in zip(args, n.args, strict=True))
-            done[id(n)] = known.setdefault(key, n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place))
-        return done[id(n)]
-
-    return [visit(node) for node in nodes]

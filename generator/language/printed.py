@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 
 from .graph import Node, text
+from .walks import parts, uses
 
 
 def literal(value: float) -> str:
@@ -22,21 +22,11 @@ def digest_of(*texts: str) -> str:
 
 def printed(roots: Sequence[tuple[str, Node]]) -> str:
     """Nodes, each after what stands to its left, as statements; parts that are needed twice come first, with names."""
-    counts: Counter[int] = Counter()
-    order: dict[int, Node] = {}
-
-    def visit(node: Node) -> None:
-        counts[id(node)] += 1
-        if counts[id(node)] == 1:
-            for a in node.args:
-                visit(a)
-            order[id(node)] = node
-
-    for _, root in roots:
-        visit(root)
+    nodes = [root for _, root in roots]
+    counts = uses(nodes)
     names: dict[int, str] = {}
     lines = []
-    for node in order.values():
+    for node in parts(nodes):
         if counts[id(node)] > 1 and node.args:
             name = f"part{len(names) + 1}"
             lines.append(f"{name} = {text(node, names)}")

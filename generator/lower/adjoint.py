@@ -6,11 +6,13 @@ receives the sum of what those above it pass on, conjugated: for c S L psi(x + d
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..errors import ExpressionError
-from ..language.graph import Node, Step, make
-from ..language.symbols import shift
+from ..language.graph import Node, make
+from ..language.walks import parts
 from .constants import conjugate
-from .derivative import parts
+from .derivative import RULES, Passed
 
 
 def check_linear(matrix: Node, fermion: str) -> None:
@@ -52,31 +54,17 @@ def adjoint(matrix: Node, fermion: str) -> Node:
 
 def _from_the_top(matrix: Node) -> list[Node]:
     """All spinors of a graph, each before those that it is made of."""
-    order: dict[int, Node] = {}
-
-    def visit(node: Node) -> None:
-        if id(node) not in order:
-            for a in node.args:
-                if a.kind == "spinor":
-                    visit(a)
-            order[id(node)] = node
-
-    visit(matrix)
-    return list(reversed(order.values()))
+    return parts([matrix], lambda n: n.kind == "spinor")[::-1]
 
 
-def _passed_on(part: Node, value: Node) -> list[tuple[Node, Node]]:
+_RULES: dict[str, Callable[[Node, Node], Passed]] = {
+    **{op: RULES[op] for op in ("add", "sub", "neg", "shift")},
+    "mul": lambda part, value: [(part.args[1], conjugate(part.args[0]) * value)],
+}
+
+
+def _passed_on(part: Node, value: Node) -> Passed:
     """The spinors below a part, and the conjugate of how it depends on each, applied to `value`."""
-    if part.op == "add":
-        return [(part.args[0], value), (part.args[1], value)]
-    if part.op == "sub":
-        return [(part.args[0], value), (part.args[1], -value)]
-    if part.op == "neg":
-        return [(part.args[0], -value)]
-    if part.op == "mul" and part.args[1].kind == "spinor":
-        return [(part.args[1], conjugate(part.args[0]) * value)]
-    if part.op == "shift":
-        back = Step(tuple(-n for n in part.data.vector))
-        wall = {"wall": part.args[1]} if len(part.args) > 1 else {}
-        return [(part.args[0], shift(value, back, **wall))]
-    raise ExpressionError(f"{part.place}: {part} is not linear in a spinor")
+    if part.op not in _RULES:
+        raise ExpressionError(f"{part.place}: {part} is not linear in a spinor")
+    return _RULES[part.op](part, value)

@@ -10,12 +10,13 @@ so that the derivative G of a link is its cotangent: dS = sum_x,mu Re tr(dU_mu(x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..errors import ExpressionError
-from ..language.graph import LINEAR, NUMBERS, Direction, Node, Step, constant, is_uniform, make, merged
+from ..language.graph import LINEAR, NUMBERS, Direction, Node, Step, constant, is_uniform, make
 from ..language.symbols import adj, dot, identity, outer, re, shift, ta, trace
+from ..language.walks import all_merged, parts, rewritten
 from .constants import conjugate
 
 Passed = list[tuple[Node, Node]]
@@ -58,93 +59,45 @@ def derivative(functional: Node, field: str) -> dict[Direction, Node]:
 
 def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direction, Node]:
     """The chain rule: derivatives by the links of matrices (numbers, spinors) whose cotangents are given."""
-    roots = merged_together([_spelled_out(n) for n, _ in outputs])
-    depends = _dependence(roots, field)
+    roots = all_merged(rewritten([n for n, _ in outputs], _spelled_out))
+    order = depending(roots, field)
+    depends = set(map(id, order))
     received: dict[int, list[Weighted]] = {}
     for root, (_, cotangent) in zip(roots, outputs, strict=True):
         received.setdefault(id(root), []).append(weighted(cotangent))
     result: dict[Direction, list[Weighted]] = {}
-    for node in _from_the_top(roots, depends):
+    for node in reversed(order):
         if id(node) not in received:
             continue
-        parts = received.pop(id(node))
+        passed_on = received.pop(id(node))
         if node.op == "load":
-            result.setdefault(Direction(node.data[1]), []).extend(parts)
+            result.setdefault(Direction(node.data[1]), []).extend(passed_on)
             continue
-        whole = _collapsed(parts)
+        whole = _collapsed(passed_on)
         for below, passed in _passed_on(node, whole.node):
-            if depends[id(below)]:
+            if id(below) in depends:
                 w = weighted(passed)
                 again = Weighted(whole.factor * w.factor, whole.numbers + w.numbers, w.node)
                 received.setdefault(id(below), []).append(again)
     names = sorted(result, key=lambda mu: mu.index)
-    values = merged_together([_collapsed(result[mu]).value for mu in names])
+    values = all_merged(_collapsed(result[mu]).value for mu in names)
     return dict(zip(names, values, strict=True))
 
 
-def substituted(roots: Sequence[Node], replace: Mapping[int, Node]) -> list[Node]:
-    """Graphs in which parts, by id, stand for others."""
-    done = dict(replace)
-
-    def visit(n: Node) -> Node:
-        if id(n) not in done:
-            args = tuple(visit(a) for a in n.args)
-            same = all(a is b for a, b in zip(args, n.args, strict=True))
-            done[id(n)] = n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place)
-        return done[id(n)]
-
-    return [visit(r) for r in roots]
-
-
-def merged_together(roots: Sequence[Node]) -> list[Node]:
-    """The graphs with equal sub-graphs merged across all of them."""
-    if not roots:
-        return []
-    return list(merged(Node("all", "all", tuple(roots))).args)
-
-
-def parts(roots: Iterable[Node]) -> list[Node]:
-    """All nodes of some graphs, each after those it is made of."""
-    order: dict[int, Node] = {}
-
-    def visit(n: Node) -> None:
-        if id(n) not in order:
-            for a in n.args:
-                visit(a)
-            order[id(n)] = n
-
-    for root in roots:
-        visit(root)
-    return list(order.values())
-
-
-def _dependence(roots: Sequence[Node], field: str) -> dict[int, bool]:
-    depends: dict[int, bool] = {}
+def depending(roots: Sequence[Node], field: str) -> list[Node]:
+    """All parts that depend on a field, each after those that it is made of."""
+    found: dict[int, Node] = {}
     for n in parts(roots):
-        read = n.op == "load" and isinstance(n.data, tuple) and n.data[0] == field
-        depends[id(n)] = read or any(depends[id(a)] for a in n.args)
-    return depends
+        if (n.op == "load" and n.field == field) or any(id(a) in found for a in n.args):
+            found[id(n)] = n
+    return list(found.values())
 
 
-def _from_the_top(roots: Sequence[Node], depends: Mapping[int, bool]) -> list[Node]:
-    """All parts that depend on the field, each before those that it is made of."""
-    return [n for n in reversed(parts(roots)) if depends[id(n)]]
-
-
-def _spelled_out(node: Node) -> Node:
-    """The same with sums of products of matrices in spin and colour applied term by term: each part has one kind."""
-    done: dict[int, Node] = {}
-
-    def visit(n: Node) -> Node:
-        if id(n) not in done:
-            args = tuple(visit(a) for a in n.args)
-            if n.op == "mul" and args[1].kind == "spinor" and args[0].kind in LINEAR:
-                done[id(n)] = applied(args[0], args[1])
-            else:
-                done[id(n)] = Node(n.op, n.kind, args, n.data, n.algebra, n.place)
-        return done[id(n)]
-
-    return visit(node)
+def _spelled_out(n: Node, args: tuple[Node, ...]) -> Node:
+    """A new part with sums of products of matrices in spin and colour applied term by term: each has one kind."""
+    if n.op == "mul" and args[1].kind == "spinor" and args[0].kind in LINEAR:
+        return applied(*args)
+    return Node(n.op, n.kind, args, n.data, n.algebra, n.place)
 
 
 def applied(matrix: Node, psi: Node) -> Node:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ..language.graph import NAMES, Node, Step, merged
+from ..language.graph import NAMES, Node, Step
 from ..language.symbols import adj, shift
-from .derivative import Weighted, merged_together, weighted
+from ..language.walks import all_merged, merged
+from .derivative import Weighted, weighted
 
 _MOVES = ("add", "sub", "neg", "shift", "adj")
 
@@ -72,7 +73,7 @@ def shared_loops(links: Sequence[Node], rest: Sequence[Node]) -> tuple[list[Node
         return None
     groups = [(n, group) for n, terms in enumerate((shared, *own)) for group in _connected(terms)]
     ends = (links[0], *links)
-    built = merged_together([ends[n] * _built([(s, w[1:]) for s, w in group]) for n, group in groups])
+    built = all_merged([ends[n] * _built([(s, w[1:]) for s, w in group]) for n, group in groups])
     parts: list[list[Node]] = [[], [], []]
     for (n, _), node in zip(groups, built, strict=True):
         parts[n].append(Weighted(a.factor, a.numbers, node).value)

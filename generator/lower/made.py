@@ -6,7 +6,7 @@ that no site computes what its neighbours have computed already, forwards or bac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import ExpressionError
 from ..language.action import Action
-from ..language.graph import Node, is_uniform, make, merged
-from .derivative import parts
+from ..language.graph import Node, is_uniform, make
+from ..language.walks import merged, parts, rewritten
 from .numeric import (
     COLOURS,
     EXTENT,
@@ -109,27 +109,18 @@ def graphs_of(action: Action) -> Graphs:
     matrix = builder.visit(action.matrix, "", 0) if action.has_matrix else None
     aliases = builder.aliases(set(action.links))
     made = {name: slots for name, slots in builder.fields.items() if name not in aliases}
-    made = {name: {mu: renamed(v, aliases) for mu, v in slots.items()} for name, slots in made.items()}
-    return Graphs(action, None if matrix is None else merged(renamed(matrix, aliases)), made)
+    made = {name: dict(zip(slots, _renamed(slots.values(), aliases), strict=True)) for name, slots in made.items()}
+    return Graphs(action, None if matrix is None else merged(_renamed([matrix], aliases)[0]), made)
 
 
-def renamed(node: Node, names: dict[str, str]) -> Node:
-    """A graph with other names of fields."""
-    if not names:
-        return node
-    done: dict[int, Node] = {}
+def _renamed(nodes: Iterable[Node], names: Mapping[str, str]) -> list[Node]:
+    """Graphs with other names of fields of matrices."""
 
-    def visit(n: Node) -> Node:
-        if id(n) not in done:
-            args = tuple(map(visit, n.args))
-            data = n.data
-            if n.op == "load" and isinstance(data, tuple):
-                data = (names.get(data[0], data[0]), data[1])
-            same = data is n.data and all(a is b for a, b in zip(args, n.args, strict=True))
-            done[id(n)] = n if same else Node(n.op, n.kind, args, data, n.algebra, n.place)
-        return done[id(n)]
+    def change(n: Node, args: tuple[Node, ...]) -> Node:
+        kept = n.op != "load" or not isinstance(n.data, tuple) or n.field not in names
+        return n.on(args) if kept else n.on(args, (names[n.field], n.data[1]))
 
-    return visit(node)
+    return rewritten(nodes, change)
 
 
 def has_shift(node: Node) -> bool:
@@ -179,8 +170,7 @@ class _Builder:
                     f"{node.place}: {node.op}(...) of paths in dirac; keep its result: stored({{mu: ...}}), or links"
                 )
             args = (self._cut(args[0], owner, mu),)
-        same = all(a is b for a, b in zip(args, node.args, strict=True))
-        return node if same else Node(node.op, node.kind, args, node.data, node.algebra, node.place)
+        return node.on(args)
 
     def _cut(self, node: Node, owner: str, mu: int) -> Node:
         """An argument with its sums of paths in a field."""
@@ -193,7 +183,7 @@ class _Builder:
         if node.op == "mul" and all(matrices) and all(below):
             return self._kept(node, owner, mu)
         args = tuple(self._cut(a, owner, mu) if b else a for a, b in zip(node.args, below, strict=True))
-        return Node(node.op, node.kind, args, node.data, node.algebra, node.place)
+        return node.on(args)
 
     def _kept(self, node: Node, owner: str, mu: int) -> Node:
         number = self._cuts[owner, mu] = self._cuts.get((owner, mu), 0) + 1

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..algebra.gamma import DEGRAND_ROSSI, TOLERANCE
 from ..errors import ExpressionError, ShapeError
-from ..language.graph import Node, make, merged
+from ..language.graph import Node, make
 from ..language.symbols import adj, directions, shift, sign
+from ..language.walks import merged
 from .terms import HERE, Term, expand, product_value
 
 

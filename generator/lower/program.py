@@ -7,13 +7,13 @@ its result on to the matrices that it is made of (solvers/links/).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged
-from .derivative import parts
+from ..language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make
+from ..language.walks import merged, parts, rewritten
 from .made import Graphs, Slots
 
 Numbers = tuple[Node, ...]
@@ -248,7 +248,6 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
     directions = [mu]
     operands: dict[Any, str] = {}
     numbers: dict[str, Node] = {}
-    done: dict[int, Node] = {}
 
     def along(index: int) -> int:
         if index >= 4:
@@ -257,12 +256,7 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
             directions.append(index)
         return 4 + directions.index(index)
 
-    def visit(n: Node) -> Node:
-        if id(n) not in done:
-            done[id(n)] = rewritten(n)
-        return done[id(n)]
-
-    def rewritten(n: Node) -> Node:
+    def named(n: Node) -> Node | None:
         if is_uniform(n) and (n.op != "constant" or _is_weight(n)):
             name = next((k for k, v in numbers.items() if str(v) == str(n)), f"n{len(numbers) + 1}")
             numbers[name] = n
@@ -271,16 +265,12 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
             name = operands.setdefault(n.data, OPERANDS[len(operands)])
             slot = (name, along(n.data[1])) if isinstance(n.data, tuple) else name
             return make("load", n.kind, (), slot, algebra=n.algebra)
-        data: Any = n.data
-        args = tuple(map(visit, n.args))
-        if n.op == "shift":
-            vector = [0] * len(data.vector)
-            for index, steps in enumerate(data.vector):
-                vector[along(index) if steps else index] += steps
-            data = Step(tuple(vector))
-        return Node(n.op, n.kind, args, data, n.algebra, n.place)
+        return None
 
-    canonical = merged(visit(node))
+    def moved(n: Node, args: tuple[Node, ...]) -> Node:
+        return n.on(args, _moved(n.data, along)) if n.op == "shift" else n.on(args)
+
+    canonical = merged(rewritten([node], moved, named)[0])
     names = [data[0] if isinstance(data, tuple) else data for data in operands]
     core = Core(
         canonical,
@@ -316,8 +306,13 @@ def renamed(node: Node, names: Mapping[Direction, Direction]) -> Node:
     if node.op == "load" and isinstance(data, tuple):
         data = (data[0], numbers.get(data[1], data[1]))
     if node.op == "shift":
-        vector = [0] * len(data.vector)
-        for mu, n in enumerate(data.vector):
-            vector[numbers.get(mu, mu)] += n
-        data = Step(tuple(vector))
-    return Node(node.op, node.kind, tuple(renamed(a, names) for a in node.args), data, node.algebra, node.place)
+        data = _moved(data, lambda mu: numbers.get(mu, mu))
+    return node.on(tuple(renamed(a, names) for a in node.args), data)
+
+
+def _moved(step: Step, along: Callable[[int], int]) -> Step:
+    """A step along other directions."""
+    vector = [0] * len(step.vector)
+    for mu, n in enumerate(step.vector):
+        vector[along(mu) if n else mu] += n
+    return Step(tuple(vector))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .values import AT_HOME, Value, topological
+from ..language.walks import parts
+from .values import AT_HOME, Value
 
 
 def reach_of(roots: Iterable[Value]) -> dict[str, str]:
     """Of the fields that are read elsewhere: `1.0.0...`, sites back and ahead along x, y, z, t, and `.corners`."""
     found: dict[str, list[int]] = {}
     corners = set()
-    for v in topological(roots):
+    for v in parts(roots):
         if v.op != "load" or v.data[2] == AT_HOME:
             continue
         name, _, at = v.data
@@ -35,7 +36,7 @@ def read_apart(blocks: Iterable[Results]) -> frozenset[str]:
     spinors_written = False
     for results in blocks:
         own = {n for _, n, _ in results}
-        for v in topological(r for *_, r in results):
+        for v in parts(r for *_, r in results):
             if v.op != "load":
                 continue
             moved = v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)
@@ -48,5 +49,5 @@ def read_apart(blocks: Iterable[Results]) -> frozenset[str]:
 def sums_first(blocks: Sequence[Results], sums: Results) -> bool:
     """Whether sums read, at their own site, what a block may write: they are taken before anything is written."""
     apart = read_apart([sums, *blocks])
-    fields = {v.data[0] for v in topological(r for *_, r in sums) if v.op == "load"}
+    fields = {v.data[0] for v in parts(r for *_, r in sums) if v.op == "load"}
     return bool(blocks and fields - apart)

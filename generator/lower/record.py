@@ -16,8 +16,8 @@ from ..errors import ExpressionError, ShapeError, SpecError
 from ..language.action import Action
 from ..language.graph import Node, is_uniform, make
 from ..language.place import at_their_line
+from ..language.walks import fields_of, parts, rewritten
 from .adjoint import check_linear
-from .derivative import parts, substituted
 from .fifth import FifthForm
 from .hermiticity import negated_in_adjoint
 from .made import Graphs, Slots, graphs_of, has_shift
@@ -166,12 +166,6 @@ class Lowered:
         return True
 
 
-def fields_of(nodes: Iterable[Node]) -> list[str]:
-    """Names of the fields that graphs read."""
-    loads = (n.data for n in parts(nodes) if n.op == "load")
-    return list(dict.fromkeys(data[0] if isinstance(data, tuple) else data for data in loads))
-
-
 def lower(action: Action) -> Lowered:
     """The record of an action.
 
@@ -281,7 +275,7 @@ def _apart(node: Node, graphs: Graphs, made: dict[str, Slots]) -> Node:
         args = tuple(make("load", "matrix", (), place_of(a, graphs, made)) for a in node.args)
     else:
         args = tuple(_apart(a, graphs, made) for a in node.args)
-    return Node(node.op, node.kind, args, node.data, node.algebra, node.place)
+    return node.on(args)
 
 
 def _free(word: str, graphs: Graphs, made: Mapping[str, Slots]) -> str:
@@ -301,7 +295,7 @@ def _general(action: Action, graphs: Graphs, stated: Node, why: str) -> Lowered:
     sums = [n for n in _site_matrices(matrix) if _is_sum(n)]
     slots = [place_of(n, graphs, made) for n in sums]
     loads = {id(n): make("load", "matrix", (), slot) for n, slot in zip(sums, slots, strict=True)}
-    (matrix,) = substituted([matrix], loads)
+    (matrix,) = rewritten([matrix], Node.on, lambda n: loads.get(id(n)))
     return Lowered(action, replace(graphs, made=made), matrix=matrix, numbers=numbers, why=why)
 
 
@@ -329,15 +323,9 @@ def _is_sum(node: Node) -> bool:
 def numbered(matrix: Node, action: Action) -> tuple[Node, dict[str, Node]]:
     """M psi with names for functions of parameters, which the host evaluates once, and all numbers in it by name."""
     functions: dict[str, Node] = {}
-    done: dict[int, Node] = {}
     taken = {p.name for p in action.parameters} | {f.name for f in action.fields} | {action.fermion}
 
-    def visit(node: Node) -> Node:
-        if id(node) not in done:
-            done[id(node)] = rewritten(node)
-        return done[id(node)]
-
-    def rewritten(node: Node) -> Node:
+    def named(node: Node) -> Node | None:
         if node.op == "parameter":
             functions[node.data] = node
             return node
@@ -347,11 +335,9 @@ def numbered(matrix: Node, action: Action) -> tuple[Node, dict[str, Node]]:
                 name = next(n for k in range(1, 99) if (n := f"number{k}") not in functions and n not in taken)
             functions[name] = node
             return make("parameter", node.kind, (), name)
-        args = tuple(map(visit, node.args))
-        same = all(a is b for a, b in zip(args, node.args, strict=True))
-        return node if same else Node(node.op, node.kind, args, node.data, node.algebra, node.place)
+        return None
 
-    result = visit(matrix)
+    (result,) = rewritten([matrix], Node.on, named)
     order = [p.name for p in action.parameters]
     used = sorted(functions, key=lambda n: (order.index(n) if n in order else len(order), n))
     return result, {n: functions[n] for n in used}

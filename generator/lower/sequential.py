@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import ExpressionError
-from ..language.graph import NUMBERS, Node, constant, merged
+from ..language.graph import NUMBERS, Node, constant
 from ..language.symbols import adj, epsilon, gamma5, identity, spin_matrix
+from ..language.walks import all_merged
+from .derivative import depending
 
 
 def sequential_source(contraction: Node, line: str) -> Node:
@@ -25,35 +27,17 @@ def derivative(contraction: Node, line: str) -> Node:
     Raises:
         ExpressionError: S occurs in another way, or not at all.
     """
-    order = _depending(merged(contraction), line)
-    found: dict[int, Node] = {}
-    if order:
-        found[id(order[-1])] = constant(1.0)
+    order = depending(all_merged([contraction]), line)
+    depends = set(map(id, order))
+    found = {id(n): constant(1.0) for n in order[-1:]}
     for node in reversed(order):
         if node.op == "load":
             return found[id(node)]  # all that is made of it comes before
         for argument, part in _pulled_back(node, found[id(node)]):
-            if any(argument is n for n in order):
+            if id(argument) in depends:
                 known = found.get(id(argument))
                 found[id(argument)] = part if known is None else known + part
     raise ExpressionError(f"{contraction.place}: {contraction}: it is not made of {line}")
-
-
-def _depending(root: Node, line: str) -> list[Node]:
-    """Nodes that depend on a field, each after its arguments."""
-    depends: dict[int, bool] = {}
-    order: list[Node] = []
-
-    def visit(node: Node) -> bool:
-        if id(node) not in depends:
-            below = [visit(a) for a in node.args]
-            depends[id(node)] = any(below) or (node.op == "load" and node.data == line)
-            if depends[id(node)]:
-                order.append(node)
-        return depends[id(node)]
-
-    visit(root)
-    return order
 
 
 def _pulled_back(node: Node, g: Node) -> list[tuple[Node, Node]]:

@@ -14,7 +14,7 @@ from ..language.action import Action
 from ..language.gauge import PLANES, field_strength
 from ..language.graph import Node, constant
 from ..language.symbols import Four, sigma, time
-from .derivative import parts
+from ..language.walks import parts
 from .made import Graphs
 from .numbers import Product, printed_sum
 from .numeric import value_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .values import Value, topological
+from ..language.walks import parts
+from .values import Value
 
 MOST_INLINED = {"matrix": 18, "spinor": 64}
 """Products of a matrix and such a factor in a body that are inlined at most. Inlined matrices are faster on processors,
@@ -15,13 +16,13 @@ MOST_SPINORS = 4
 
 def are_inlined(roots: Sequence[Value], right: str = "matrix") -> bool:
     """Whether a body that computes these has so few products of a matrix and such a factor that they are inlined."""
-    products = [v for v in topological(roots) if v.op == "mul" and [a.kind for a in v.args] == ["matrix", right]]
+    products = [v for v in parts(roots) if v.op == "mul" and [a.kind for a in v.args] == ["matrix", right]]
     return len(products) <= MOST_INLINED[right]
 
 
 def many_spinors(roots: Sequence[Value]) -> bool:
     """Whether these read more spinors than registers hold."""
-    values = topological(roots)
+    values = parts(roots)
     turned = any(v.op == "spin" for v in values)
     return turned and sum(v.op == "load" and v.kind == "spinor" for v in values) > MOST_SPINORS
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..language.graph import Node
-from .derivative import parts
+from ..language.walks import fields_of
 from .made import Graphs
 from .program import Launch
 
@@ -38,7 +38,7 @@ def stages_of(graphs: Graphs, launches: Iterable[Launch], wanted: Iterable[str])
     """The launches that make the wanted fields, by stages."""
     launches = list(launches)
     made = dict.fromkeys(name for launch in launches for name in (launch.field, launch.kept) if name)
-    reads = {name: _fields_read(graphs, name) & set(made) for name in made}
+    reads = {name: set(fields_of(graphs.made[name].values())) & set(made) for name in made}
     kept = _kept(graphs, reads, set(wanted))
     found = []
     for group in _groups(reads, kept):
@@ -46,11 +46,6 @@ def stages_of(graphs: Graphs, launches: Iterable[Launch], wanted: Iterable[str])
         mine = [launch for launch in launches if launch.field in group or launch.field in on_the_way]
         found.append(Stage(tuple(group), tuple(mine), _reach(graphs, group, on_the_way | set(group))))
     return found
-
-
-def _fields_read(graphs: Graphs, name: str) -> set[str]:
-    nodes = graphs.made[name].values()
-    return {n.data[0] if isinstance(n.data, tuple) else n.data for n in parts(nodes) if n.op == "load"}
 
 
 def _kept(graphs: Graphs, reads: dict[str, set[str]], wanted: set[str]) -> set[str]:

@@ -5,8 +5,7 @@ shift(a*b, +mu) = shift(a, +mu) * shift(b, +mu): every shift ends at a field, wh
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -241,29 +240,6 @@ class Lowering:
         """The one of this operation on these."""
         key = (op, kind, tuple(id(a) for a in args), data)
         return self._values.setdefault(key, Value(op, kind, args, data))
-
-
-def topological(roots: Iterable[Value]) -> list[Value]:
-    """All values below some, each after those it is made of, in the order in which an evaluation meets them."""
-    order: dict[int, Value] = {}
-
-    def visit(v: Value) -> None:
-        if id(v) not in order:
-            for a in v.args:
-                visit(a)
-            order[id(v)] = v
-
-    for root in roots:
-        visit(root)
-    return list(order.values())
-
-
-def uses(roots: Sequence[Value]) -> Counter[int]:
-    """The number of uses of each value, by id."""
-    count = Counter(id(r) for r in roots)
-    for v in topological(roots):
-        count.update(id(a) for a in v.args)
-    return count
 
 
 def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) -> int:

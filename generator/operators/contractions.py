@@ -1,7 +1,6 @@
 """Contractions of propagators S[sink spin, source spin] in the DeGrand-Rossi basis: hadrons, and sequential sources.
 
-Each returns complex numbers of every site, to be added up over the lattice, or by time slice and momentum
-(solvers/measure/momenta.hpp). A new one is a function here, its kernel a row of generator/include.py.
+Each gives numbers of all sites, to be added up (solvers/measure/momenta.hpp); generator/include.py lists new ones.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from ..language import (
     trace,
 )
 from ..language.formula import Definition, Formula, parameter_symbol
-from ..language.graph import Node, all_merged
+from ..language.graph import Node
 from ..language.place import here
 from ..language.symbols import symbol
+from ..language.walks import all_merged
 from ..lower.sequential import sequential_source
 from .expression import Expression
 from .hadrons import (

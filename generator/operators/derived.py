@@ -7,7 +7,8 @@ from typing import Any
 
 from ..language.graph import Direction, Node
 from ..language.symbols import Four, directions, summed, ta
-from ..lower.derivative import Weighted, parts, weighted
+from ..language.walks import parts
+from ..lower.derivative import Weighted, weighted
 from ..lower.factors import factored, shared_loops
 
 MOMENTA = Four("p", algebra=True)

@@ -21,11 +21,12 @@ from ..folders import ROOT
 from ..language.formula import Definition, Formula, statements_of_formula
 from ..language.graph import NAMES
 from ..language.symbols import PROPAGATORS, SPINORS, directions
+from ..language.walks import parts
 from ..lower.program import CALLED, renamed
 from ..lower.propagators import elements_of
 from ..lower.reach import reach_of, read_apart, sums_first
 from ..lower.size import are_inlined, many_spinors
-from ..lower.values import Lowering, Value, flops, topological
+from ..lower.values import Lowering, Value, flops
 from ..spec import KernelSpec, Operator
 from .schedule import Schedule
 
@@ -185,8 +186,8 @@ class Expression(Operator):
             ExpressionError: some are read one right-hand side at a time too.
         """
         roots = [v for _, results in self.blocks for *_, v in results]
-        sums = [v for v in topological(roots) if v.op == "summed"]
-        found = frozenset(v.data[0] for v in topological(sums) if v.op == "load" and v.kind == "spinor")
+        sums = [v for v in parts(roots) if v.op == "summed"]
+        found = frozenset(v.data[0] for v in parts(sums) if v.op == "load" and v.kind == "spinor")
         if found and found != {n for n, kind in self.kinds.items() if kind in SPINORS}:
             raise ExpressionError(f"{self.definition.place}: {self.name}: all spinors stand in summed(...), or none")
         return found
@@ -275,7 +276,7 @@ class Expression(Operator):
     @cached_property
     def _values(self) -> list[Value]:
         """All values of the expression, block by block."""
-        return [v for _, results in self.blocks for v in topological(r for *_, r in results)]
+        return [v for _, results in self.blocks for v in parts(r for *_, r in results)]
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Arithmetic of what is emitted; each component of a field read and written once."""

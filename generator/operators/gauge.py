@@ -10,12 +10,12 @@ from ..cpp.text import Statements
 from ..language import Links, Sum, adj, directions, expression, re, total, trace
 from ..language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
 from ..language.symbols import Four
+from ..language.walks import parts
 from ..lower.program import CALLED
-from ..lower.values import Lowering, flops, topological
+from ..lower.values import Lowering, flops
 from ..spec import KernelSpec, Operator
 
-_LINKS = Four("u")
-_MU, _NU = CALLED[:2]
+_LINKS, (_MU, _NU) = Four("u"), CALLED[:2]
 _PATHS = tuple(moved(_LINKS[_NU], _LINKS[_MU], _MU, _NU) for moved in (moved_up, moved_down))
 """The open paths from x to x + mu of a plane."""
 _ROTATION_FLOPS = 4 * 14
@@ -70,7 +70,7 @@ class GaugeUpdate(Operator):
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Staples and rotations; each link read once for each parity needed, one written."""
-        values = topological([Lowering().lower(adj(staples(_LINKS, directions[0])))])
+        values = parts([Lowering().lower(adj(staples(_LINKS, directions[0])))])
         count = sum(flops(v, 0, colours=spec.colours) for v in values) + _update_flops(spec.colours)
         loads = [(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
         link = spec.storage.reals

@@ -12,7 +12,7 @@ from functools import cache, partial
 from ..language import Matrices, Real, Sum, expression
 from ..language.formula import Definition, Formula, parameter_symbol
 from ..language.gauge import field_strength, line, staple
-from ..language.graph import Direction, Node, constant, make, merged
+from ..language.graph import Direction, Node, constant, make
 from ..language.place import Place
 from ..language.symbols import (
     Four,
@@ -51,7 +51,7 @@ _WEIGHT = parameter_symbol("weight")
 @cache
 def _names() -> dict[str, str]:
     kinds = dict.fromkeys(("u", "v"), "matrices")
-    return {grouped(merged(node), 0, kinds)[0].core.formula: name for name, node in _NAMED.items()}
+    return {grouped(node, 0, kinds)[0].core.formula: name for name, node in _NAMED.items()}
 
 
 def core_name(core: Core) -> str:

@@ -14,15 +14,15 @@ from ..language import Matrices, Spinor, directions, dot, expression, re, shift,
 from ..language.formula import Definition, Formula, parameter_symbol
 from ..language.graph import Direction, Node, constant, make
 from ..language.symbols import Four, adj, sign
-from ..lower.derivative import derivative, parts, pulled_back
+from ..language.walks import fields_of, parts
+from ..lower.derivative import derivative, pulled_back
 from ..lower.hopping import HoppingForm, StatedHop
 from ..lower.paths import PathFields, along_paths, path_fields
-from ..lower.record import Lowered, fields_of
+from ..lower.record import Lowered
 from .derived import added, kicked
 from .expression import Expression
 from .schedule import LONG
 
-_WEIGHT = parameter_symbol("weight")
 MOST_HOPS = 64
 """Hops of a formula in Horner's form for which a kernel may hold its force: compilers take minutes for more."""
 

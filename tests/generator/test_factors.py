@@ -8,7 +8,7 @@ from slopes import EXTENT, evaluate, gaussian
 
 from generator.language import adj, shift, x, y
 from generator.language.symbols import Four
-from generator.lower.derivative import parts
+from generator.language.walks import parts
 from generator.lower.factors import factored, shared_loops
 
 U = Four("u")

@@ -14,8 +14,8 @@ from generator.algebra.gamma import BASES
 from generator.errors import ExpressionError
 from generator.language import Matrices, Spinor, directions, expression, outer, summed
 from generator.language.formula import Formula
+from generator.language.walks import parts
 from generator.launch import default_launch
-from generator.lower.values import topological
 from generator.operators import OPERATORS, kernel
 from generator.operators.expression import Expression
 from generator.operators.quark_forces import force_paths
@@ -140,7 +140,7 @@ def lines_of(name, **axes):
 def test_long_loops_take_few_products_and_loads(name, products, loads):
     """Shared factors are taken out, loops through both links stand once, and what one loads serves the other."""
     ((_, results),) = OPERATORS[name].blocks
-    found = [v for v in topological([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
+    found = [v for v in parts([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
     assert len(found) <= products
     assert sum("load_matrix" in line for line in lines_of(name)) <= loads
 
