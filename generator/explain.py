@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from .algebra.gamma import TOLERANCE, Matrix
-from .emit.render import NOT_TUNED, Tuning, body_path, exists_on, render_profile, unit_of
-from .emit.words import slice_numbers, weight
+from .emit.render import render_profile
 from .lower.hopping import DIRECTION_NAMES, clifford_text
 from .lower.numbers import Product, printed_sum
 from .lower.record import Lowered
 from .operators.programs import kernel_name
+from .plan import NOT_TUNED, Tuning, body_path, exists_on, unit_of
 from .profile import Profile, row_for
 from .schema import explain_action
 from .spec import KernelSpec
@@ -110,10 +110,10 @@ def _hops(record: Lowered) -> list[str]:
     lines = [f"hops        h = {form.factor.real:g}; {form.formula.partition('   (')[0]}"]
     lines += [f"hop links   over {n} site{'s' if n > 1 else ''}: {field}" for n, field in record.links.items()]
     for mu in form.directions:
-        ways = [printed_sum(weight(form, mu, sign)) for sign in (1, -1)]
+        ways = [printed_sum(form.weight(mu, sign)) for sign in (1, -1)]
         lines += [f"hop weight  {DIRECTION_NAMES[mu]}: {' and back '.join(dict.fromkeys(ways))}"] * (set(ways) != {"1"})
     if form.has_slices:
-        lines += [f"slices      {name} = {printed_sum(rows)}" for name, rows in slice_numbers(record).items()]
+        lines += [f"slices      {name} = {printed_sum(rows)}" for name, rows in record.slice_numbers.items()]
     return lines
 
 

@@ -14,7 +14,6 @@ from .algebra.gamma import DEGRAND_ROSSI, find_basis
 from .algebra.su3 import like
 from .epilogue import EPILOGUES
 from .errors import SpecError
-from .lower.hopping import same_hops
 from .lower.record import Lowered
 from .operators import OPERATORS, RECORDS, UNPRINTED, kernel
 from .operators.blocks import pattern_of
@@ -22,8 +21,8 @@ from .operators.coarse import COARSE_KERNELS, PACKED
 from .operators.contractions import BARYONS, SEQUENTIAL
 from .operators.programs import back_names, forward_names
 from .operators.quark_forces import body_fields, force_paths
-from .operators.stated import same_steps
-from .spec import KernelSpec, Operator
+from .served import served
+from .spec import KernelSpec
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""
@@ -90,44 +89,6 @@ def _add_plain(found: Kernels, operator: str, spins: int = 4) -> None:
     if operator not in UNPRINTED:
         axes = {"links": "r18", "basis": find_basis(WORKING_BASIS), "spins": spins}
         _add(found, operator, "double", **{a: v for a, v in axes.items() if a in OPERATORS[operator].axes})
-
-
-def served(operator: Operator) -> list[Lowered]:
-    """The actions that an operator's kernels are solved with."""
-    name = (operator.hops_of or operator).name
-    owner = OPERATORS[name]
-    found = []
-    for record in RECORDS.values():
-        if record.form is None:
-            if record.matrix is not None and name in (record.name, f"{record.name}_dagger"):
-                found.append(record)
-        elif owner.family == "hopping" and same_hops(owner.form, record.form):
-            found.append(record)
-    return found
-
-
-def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
-    """The operators whose kernels an action is solved with, and axes that they have for it."""
-    if record.form is None:
-        names = (record.name, f"{record.name}_dagger") if record.matrix is not None else ()
-        return [(OPERATORS[name], {"spins": record.action.spins}) for name in names]
-    assert record.site is not None
-    own = OPERATORS.get(record.name)
-    hopping = [o for o in OPERATORS.values() if o.family == "hopping" and not o.hops_of]
-    owner = next(o for o in hopping if same_hops(o.form, record.form))
-    found: list[tuple[Operator, dict[str, Any]]] = [(owner, {"tile": 1})]
-    if record.site.stored or record.site.twisted or record.site.is_general or record.flavours > 1:
-        with_term = own if own is not None and own.family == "hopping" else owner
-        found.append((with_term, {"tile": record.flavours, "epilogue": "taxpby"}))
-    if record.form.has_slices:
-        chains = (o for o in OPERATORS.values() if o.family == "slices")
-        found.append((next(o for o in chains if _has_chain(o.name, record)), {}))
-    return found
-
-
-def _has_chain(name: str, record: Lowered) -> bool:
-    form = RECORDS[name].form
-    return form is not None and record.form is not None and same_steps(form, record.form)
 
 
 def support(spec: KernelSpec) -> list[KernelSpec]:

@@ -11,9 +11,10 @@ from typing import Any
 from .algebra.gamma import find_basis
 from .algebra.su3 import STORAGES, numbers_of
 from .errors import SpecError
-from .include import SETS, WORKING_BASIS, included, operators_of
+from .include import SETS, WORKING_BASIS, included
 from .launch import launched
 from .operators import RECORDS, REFUSED, action_of_file, add_action, add_expressions, find_operator
+from .served import operators_of
 from .spec import KernelSpec
 
 DIRAC = 4

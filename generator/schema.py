@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .emit.action_table import is_offered, solvable_actions
 from .emit.words import formula
 from .language import Action, Option, Parameter
 from .language.parameters import option_name
 from .operators import RECORDS
+from .served import is_offered, solvable_actions
 
 
 def explain_action(action: Action) -> str:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..cpp.numbers import is_one, number_function
-from ..language import Action, Alternative, Option, Parameter
+from ..language import Alternative, Option, Parameter
+from ..language.graph import Node
 from ..language.printed import literal
-from ..lower.hopping import same_hops
 from ..lower.numbers import Product
 from ..lower.paths import PathFields
 from ..lower.record import Lowered
-from ..operators import OPERATORS, RECORDS, REFUSED
+from ..operators import OPERATORS, RECORDS
 from ..operators.blocks import pattern_of
 from ..operators.quark_forces import force_paths
-from ..operators.stated import same_steps
-from ..released import RELEASED
+from ..released import own_digest
+from ..served import chain_of, hopping_of, is_offered, refused_actions, solvable_actions, with_term_of
 from ..site_term import site_term_of
-from .link_table import Numbers, program_rows
-from .words import formula, site_numbers, weight
+from .link_table import program_rows
+from .words import formula
 
 MOST_COLUMNS = 90
 """Most columns of a row of the table, indented by up to 20."""
@@ -65,109 +65,62 @@ def _broken(code: str) -> str:
 
 
 def action_table() -> dict[str, Any]:
-    """Data of templates/actions.cpp.j2: every action that can be solved for, smearings, and what was refused.
-
-    Actions without parameters, as the Laplace operators, are tools of smearing.
-    """
-    smearings = [r for r in RECORDS.values() if not r.action.has_matrix]
-    matrices = [r.action for r in RECORDS.values() if r.action.has_matrix]
-    unsolved = {
-        a.name: "its statement has no parameter; give it one, such as a mass" for a in matrices if not a.parameters
-    }
-    reasons = sorted((unsolved | REFUSED).items())
-    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in reasons]
+    """Data of templates/actions.cpp.j2: every action that can be solved for, smearings, and what was refused."""
     return {
         "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
-        "smearings": [smearing_row(r) for r in smearings],
-        "refused": refused,
+        "smearings": [action_row(r) for r in RECORDS.values() if not r.action.has_matrix],
+        "refused": [{"name": name, "why": _lines(why)} for name, why in refused_actions().items()],
         "module": False,
     }
 
 
-def solvable_actions() -> list[Action]:
-    """Actions with parameters: each is followed by those that build on it, the largest such families first."""
-    families: dict[type, list[Action]] = {}
-    for a in (r.action for r in RECORDS.values()):
-        if a.has_matrix and a.parameters:
-            families.setdefault(a.statement.__mro__[-2], []).append(a)
-    return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
-
-
-def is_offered(action: Action) -> bool:
-    """Whether commands offer it: not where another action makes the matrices that this one is given."""
-    given = {f.name for f in action.fields if f.origin == "given" and f.kind == "matrices"}
-    others = (r.action for r in RECORDS.values() if r.action is not action)
-    return not any(given & a.links.keys() and issubclass(a.statement, action.statement) for a in others)
-
-
 def action_row(record: Lowered, called: str = "") -> Row:
-    """An action of the table, under its own name or another."""
+    """A statement of the table, under its own name or another: an action, or a smearing."""
     action = record.action
     names = [p.name for p in action.parameters]
     row = Row(action.name)
     row.set("name", called or action.name)
-    row.code("text", f'"{_lines(_escaped(action.text))}"')
-    row.code("formula", f'"{_lines(_escaped(formula(record)))}"')
-    _add_digest(row, action)
-    _add_parameters(row, action)
+    row.code("text", f'"{_lines(action.text)}"')
+    row.code("formula", f'"{_lines(formula(record))}"' if action.has_matrix else "")
+    row.set("digest", own_digest(action))
+    row.array("parameters", "ActionParameter", [_parameter_row(p) for p in action.parameters])
+    row.array("alternatives", "ActionAlternative", [_alternative_row(s) for s in action.alternatives])
+    if not action.has_matrix:
+        _add_program(row, record)
+        return row
     row.set("extends", action.extends.name if action.extends else "")
     row.set("offered", is_offered(action), True)
     row.set("spins", action.spins, 0)
     row.set("flavours", record.flavours, 1)
     if record.negated is not None:
         row.set("negated", sum(1 << names.index(name) for name in record.negated), -1)
-    numbers = Numbers(names)
-    _add_program(row, record, numbers)
+    _add_program(row, record)
     if record.form is None:
-        _add_body(row, record, numbers)
+        _add_body(row, record, names)
     else:
         _add_hops(row, record, names)
-        _add_site(row, record, names, numbers)
+        _add_site(row, record, names)
     return row
 
 
-def smearing_row(record: Lowered) -> Row:
-    """A smearing of the table."""
-    row = Row(record.name)
-    row.set("name", record.name)
-    row.code("text", f'"{_lines(_escaped(record.action.text))}"')
-    _add_digest(row, record.action)
-    _add_parameters(row, record.action)
-    _add_program(row, record, Numbers([p.name for p in record.action.parameters]))
-    return row
-
-
-def _add_digest(row: Row, action: Action) -> None:
-    if action.digest != RELEASED.get(action.name):
-        row.set("digest", action.digest)
-
-
-def _add_parameters(row: Row, action: Action) -> None:
-    row.array("parameters", "ActionParameter", [_parameter_row(p) for p in action.parameters])
-    row.array("alternatives", "ActionAlternative", [_alternative_row(s) for s in action.alternatives])
-
-
-def _add_program(row: Row, record: Lowered, numbers: Numbers) -> None:
+def _add_program(row: Row, record: Lowered) -> None:
     """Fields by name, and the launches that make some of them."""
-    program = program_rows(record, numbers)
+    program = program_rows(record)
     row.array("fields", "ActionField", program.fields)
     for n, launches in enumerate(program.launches, start=1):
         row.arrays.append(("LinkLaunch", f"{row.name}_launches_{n}", launches))
     stages = [f"{{{row.name}_launches_{n}, {reach}}}" for n, reach in enumerate(program.reaches, start=1)]
     row.array("stages", "LinkStage", stages)
-    row.array("numbers", "ActionNumber", numbers.functions)
+    row.array("numbers", "ActionNumber", program.numbers)
 
 
-def _add_body(row: Row, record: Lowered, numbers: Numbers) -> None:
+def _add_body(row: Row, record: Lowered, names: Sequence[str]) -> None:
     """A general body: M and M^+ are a kernel each."""
     assert record.numbers is not None
     if row.members["name"] != f'"{record.name}"':
         row.set("matrix", record.name)
     row.set("conjugate", f"{record.name}_dagger")
-    rows = [
-        f'{{"{n}", {number_function(((1.0, (node,)),), numbers.parameters)}}}' for n, node in record.numbers.items()
-    ]
-    row.array("arguments", "NamedNumber", rows)
+    row.array("arguments", "NamedNumber", _named_numbers(record.numbers, names))
     _add_paths(row, force_paths(record))
     row.set("has_basis", "basis" in OPERATORS[record.name].axes, True)
 
@@ -184,11 +137,11 @@ def _add_paths(row: Row, paths: PathFields | None) -> None:
 def _add_hops(row: Row, record: Lowered, names: Sequence[str]) -> None:
     form = record.form
     assert form is not None and record.links is not None and record.site is not None
-    own, owner = OPERATORS.get(record.name), _owner(record)
-    row.set("hopping", owner)
-    row.set("with_term", record.name if own and own.family == "hopping" else owner)
+    chain = chain_of(record)
+    row.set("hopping", hopping_of(record).name)
+    row.set("with_term", with_term_of(record).name)
     row.set("apply_inverse", f"apply_{site_term_of(record.site).name}")
-    row.set("chain", _chain(record))
+    row.set("chain", chain.name if chain else "")
     row.set("reach", max(form.lengths), 1)
     row.set("directed", sum(1 << mu for mu in form.directed), 0)
     row.set("has_basis", form.has_basis, True)
@@ -197,7 +150,7 @@ def _add_hops(row: Row, record: Lowered, names: Sequence[str]) -> None:
     fields = list(record.fields)
     row.code("links", f"{{{', '.join(str(fields.index(name)) for name in record.links.values())}}}")
     row.set("turns", all(map(record.turns_in_su3, record.links.values())), False)
-    weights = [[_number(weight(form, mu, sign), names) for sign in (1, -1)] for mu in range(4)]
+    weights = [[_number(form.weight(mu, sign), names) for sign in (1, -1)] for mu in range(4)]
     row.code("weight", "{" + ",\n             ".join(f"{{{', '.join(w)}}}" for w in weights) + "}")
 
 
@@ -205,15 +158,14 @@ def _number(rows: tuple[Product, ...], names: Sequence[str]) -> str:
     return "one" if is_one(rows) else number_function(rows, names) if rows else "{}"
 
 
-def _add_site(row: Row, record: Lowered, names: Sequence[str], numbers: Numbers) -> None:
+def _add_site(row: Row, record: Lowered, names: Sequence[str]) -> None:
     form, site = record.form, record.site
     assert form is not None and site is not None
     if form.has_slices:
-        along = form.numbers_along_slices | {"alpha": site.parts["diagonal"]}
         for name in ("alpha", "beta", "b", "c", "wall"):
-            row.code(name, number_function(along[name], names, is_complex=True))
+            row.code(name, number_function(record.slice_numbers[name], names, is_complex=True))
         return
-    for name, rows in site_numbers(site).items():
+    for name, rows in site.numbers.items():
         row.code(name, number_function(rows, names))
     if site.is_general:
         size = 4 * site.flavours
@@ -243,23 +195,6 @@ def _elements(matrix: np.ndarray) -> str:
     return textwrap.fill(", ".join(found), 100, subsequent_indent=" " * 6)
 
 
-def _owner(record: Lowered) -> str:
-    """The operator whose kernels hop as an action does."""
-    return next(
-        name
-        for name, o in OPERATORS.items()
-        if o.family == "hopping" and not o.hops_of and record.form is not None and same_hops(o.form, record.form)
-    )
-
-
-def _chain(record: Lowered) -> str:
-    form = record.form
-    if form is None or not form.has_slices:
-        return ""
-    chains = {n: RECORDS[n].form for n, o in OPERATORS.items() if o.family == "slices"}
-    return next(n for n, f in chains.items() if f is not None and same_steps(f, form))
-
-
 def _parameter_row(p: Parameter) -> str:
     kinds = {"several": p.several, "each_slice": p.each_slice, "complex": p.complex}
     more = "".join(f", .{name} = true" for name, there in kinds.items() if there)
@@ -270,11 +205,12 @@ def _parameter_row(p: Parameter) -> str:
     )
 
 
+def _named_numbers(numbers: Mapping[str, Node], names: Sequence[str]) -> list[str]:
+    return [f'{{"{name}", {number_function(((1.0, (node,)),), names)}}}' for name, node in numbers.items()]
+
+
 def _alternative_row(s: Alternative) -> str:
-    gives = [
-        f'{{"{name}", {number_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()
-    ]
-    functions = ",\n       ".join(gives)
+    functions = ",\n       ".join(_named_numbers(s.parameters, s.numbers))
     numbers = ",".join(s.numbers)
     return f'{{.name = "{s.name}",\n     {_words(s)}, .numbers = "{numbers}",\n     .gives = {{{{{functions}}}}}}}'
 
@@ -283,13 +219,10 @@ def _words(o: Option, default: str = "") -> str:
     """Help, range in words, bounds."""
     low, high = (("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (o.lower, o.upper))
     text = f"{o.meaning}{', ' if o.range else ''}{o.range}{default}"
-    return f'.help = "{_lines(_escaped(text))}",\n     .range = "{o.range}", .lower = {low}, .upper = {high}'
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'.help = "{_lines(text)}",\n     .range = "{o.range}", .lower = {low}, .upper = {high}'
 
 
 def _lines(text: str) -> str:
     """Inside of a C++ string literal, cut into several."""
-    return ' "\n                "'.join(textwrap.wrap(text, 88))
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return ' "\n                "'.join(textwrap.wrap(escaped, 88))

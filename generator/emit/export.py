@@ -10,12 +10,13 @@ from pathlib import PurePosixPath
 from ..errors import SpecError
 from ..folders import ROOT
 from ..operators import kernel
+from ..plan import body_path, exists_on
 from ..profile import Profile
 from ..shapes import SHAPES
 from ..spec import KernelSpec
 from ..targets import TARGETS, Target
 from .harness import harness
-from .render import body_path, exists_on, render, render_files, render_group
+from .render import render, render_files, render_group
 
 HEADERS = (
     "algorithm",

@@ -2,83 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..cpp.numbers import number_function
+from ..language.graph import Node
 from ..lower.program import Launch, product
 from ..lower.record import Lowered
 from ..operators.programs import core_name, is_loop
 
-_HOW = {True: "sets", False: "adds"}
-
-
-@dataclass
-class Numbers:
-    """Functions of an action's parameters, each once: launches refer to them by number."""
-
-    parameters: Sequence[str]
-    functions: list[str] = field(default_factory=list)
-
-    def index(self, code: str) -> int:
-        """The number of a function, which is added if it is not there."""
-        if code not in self.functions:
-            self.functions.append(code)
-        return self.functions.index(code)
-
 
 @dataclass(frozen=True)
 class Program:
-    """Rows of fields, of launches by stage, and how far the stages reach."""
+    """Rows of fields, of launches by stage, how far the stages reach; functions to which launches refer by number."""
 
     fields: list[str]
     launches: list[list[str]]
     reaches: list[str]
+    numbers: list[str]
 
 
-def program_rows(record: Lowered, numbers: Numbers) -> Program:
+def program_rows(record: Lowered) -> Program:
     """The fields of a statement, those that it makes after the others, and the launches that make them."""
-    names = list(record.fields)
     kept = {name for stage in record.stages for name in stage.fields}
-    fields = [_field_row(record, name, kept=name in kept) for name in names]
-    launches = [[_launch_row(record, names, launch, numbers) for launch in stage.launches] for stage in record.stages]
-    return Program(fields, launches, [f"{{{', '.join(map(str, stage.reach))}}}" for stage in record.stages])
+    fields = [_field_row(record, name, kept=name in kept) for name in record.fields]
+    numbers: dict[str, int] = {}
+    launches = [[_launch_row(record, launch, numbers) for launch in stage.launches] for stage in record.stages]
+    return Program(fields, launches, [_list(stage.reach) for stage in record.stages], list(numbers))
 
 
 def _field_row(record: Lowered, name: str, *, kept: bool) -> str:
     origin = next((f.origin for f in record.action.fields if f.name == name), "made")
     moves = str(name in record.moving).lower()
-    members = [f'"{name}"', f'"{record.fields[name]}"', f"Origin::{origin}", moves]
     slots = sum(1 << mu for mu in record.graphs.made.get(name, range(4)))
-    members += [str(slots), str(kept).lower()]
-    if name in record.read and record.fields[name] in ("links", "matrices"):
-        members.append(f'"{record.group(name)}"')
-    return f"{{{', '.join(members)}}}"
+    group = [f'"{record.group(name)}"'] * (name in record.read and record.fields[name] in ("links", "matrices"))
+    return _list(
+        [f'"{name}"', f'"{record.fields[name]}"', f"Origin::{origin}", moves, slots, str(kept).lower(), *group]
+    )
 
 
-def _launch_row(record: Lowered, names: Sequence[str], launch: Launch, numbers: Numbers) -> str:
-    """Initialiser of a LinkLaunch in C++."""
-    parameters = numbers.parameters
-    weight = numbers.index(number_function(((1.0, (product(launch.weight),)),), parameters)) if launch.weight else -1
-    of_core = [numbers.index(number_function(((1.0, (n,)),), parameters)) for n in launch.numbers]
-    flags = [str(flag).lower() for flag in (is_loop(launch, record.gauge), _projects(launch))]
-    more = [names.index(launch.kept) if launch.kept else -1, *flags]
+def _launch_row(record: Lowered, launch: Launch, numbers: dict[str, int]) -> str:
+    """Initialiser of a LinkLaunch in C++; functions that `numbers` lacks are added."""
+    parameters, place = [p.name for p in record.action.parameters], list(record.fields).index
+
+    def number(node: Node) -> int:
+        return numbers.setdefault(number_function(((1.0, (node,)),), parameters), len(numbers))
+
+    more = [-1 if not launch.kept else place(launch.kept), is_loop(launch, record.gauge), launch.projects]
     members = [
         f'"{core_name(launch.core)}"',
-        f"LinkLaunch::{_HOW[launch.first]}",
-        names.index(launch.field),
+        f"LinkLaunch::{'sets' if launch.first else 'adds'}",
+        place(launch.field),
         -1 if launch.mu is None else launch.mu,
-        weight,
-        *map(_list, ([names.index(name) for name in launch.operands], of_core, launch.directions)),
-        *(more if more != [-1, "false", "false"] else []),
+        number(product(launch.weight)) if launch.weight else -1,
+        *map(_list, (map(place, launch.operands), map(number, launch.numbers), launch.directions)),
+        *(str(value).lower() for value in (more if more != [-1, False, False] else [])),
     ]
+    return _list(members)
+
+
+def _list(members: Iterable[object]) -> str:
     return f"{{{', '.join(map(str, members))}}}"
-
-
-def _projects(launch: Launch) -> bool:
-    node = launch.core.node
-    return node.op == "project_u3" and node.args[0].op == "load"
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return f"{{{', '.join(map(str, numbers))}}}"

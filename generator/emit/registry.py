@@ -8,6 +8,7 @@ from typing import Any
 
 from ..language.printed import literal
 from ..launch import side_by_side
+from ..plan import works_at_boundaries, works_on_ranks
 from ..spec import KernelSpec
 from ..targets import Target
 
@@ -57,7 +58,7 @@ def registry_row(spec: KernelSpec, target: Target) -> dict[str, str]:
         "terms": str(operator.stored_terms(spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
-        "ranks": str(_works_on_ranks(spec, target)).lower(),
+        "ranks": str(works_on_ranks(spec, target)).lower(),
     }
 
 
@@ -69,21 +70,13 @@ def _literal_lines(text: str) -> str:
 def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
     """Template arguments of `apply_halo` on GPUs, None if the kernel has no work at boundaries of parts there.
 
-    It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for
-    large launches (`chosen`, by the name of the kernel).
+    Its shape is that which was fastest for large launches (`chosen`, by the name of the kernel).
     """
-    if spec.variant or not spec.ranks or spec.operator.family != "hopping":
+    if not works_at_boundaries(spec):
         return None
     best = chosen.get(spec.name, spec)
     form = ", Rhs::alone" if side_by_side(spec) else ""
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {order_of(best)}{form}"
-
-
-def _works_on_ranks(spec: KernelSpec, target: Target) -> bool:
-    """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
-    if target.threads:
-        return halo_arguments(spec) is not None
-    return spec.operator.family == "hopping"
 
 
 def order_of(spec: KernelSpec) -> str:

@@ -8,19 +8,18 @@ import textwrap
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
 import jinja2
 
-from ..algebra.su3 import STORAGES, Storage, full_storage
 from ..cpp.expressions import frame_text, storage_text
 from ..folders import ROOT
 from ..language.printed import literal
 from ..launch import side_by_side
 from ..operators.coarse import COARSE_HEADERS
+from ..plan import NOT_TUNED, Tuning, body_path, chosen_for_large, exists_on, slug, storages_of, unit_of
 from ..profile import Profile
 from ..spec import KernelSpec, Operator
 from ..targets import TARGETS, Target
@@ -36,22 +35,6 @@ _HEADERS = (
 """Headers of runtime/kernels that some kernels need, in the order in which units include them."""
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """Choices of sweeps: rows of templates/tuned.cpp.j2 by device, variants by target, policies, architectures."""
-
-    devices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    variants: Mapping[str, Sequence[KernelSpec]] = field(default_factory=dict)
-    policies: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    architectures: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def all_variants(self) -> list[KernelSpec]:
-        """Variants of all targets, each once."""
-        return sorted({v for variants in self.variants.values() for v in variants})
-
-
-NOT_TUNED = Tuning()
 _actions = cache(action_table)
 """The same for all profiles."""
 
@@ -121,7 +104,7 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     files = render_files([*profile.kernels, *tuning.all_variants], command)
     for target in TARGETS.values():
         variants = tuning.variants.get(target.name, ())
-        chosen = _chosen_for_large(tuning, variants)
+        chosen = chosen_for_large(tuning, variants)
         listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         units: dict[str, list[KernelSpec]] = defaultdict(list)
         for spec in listed:
@@ -146,47 +129,11 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     return files
 
 
-def _chosen_for_large(tuning: Tuning, variants: Sequence[KernelSpec]) -> dict[str, KernelSpec]:
-    """The variant that was fastest for large launches of a kernel, on the first device that has one."""
-    by_name = {v.name: v for v in variants}
-    chosen: dict[str, KernelSpec] = {}
-    for rows in tuning.devices.values():
-        for row in rows:
-            if row.size == "large" and row.variant in by_name:
-                chosen.setdefault(row.kernel, by_name[row.variant])
-    return chosen
-
-
-def unit_of(spec: KernelSpec, target: Target) -> str:
-    """Name of the translation unit that holds a kernel.
-
-    Conjugates have one of their own: hopping terms with all their variants are what a build waits for, and two halves
-    compile side by side. So do other numbers of colours, and on GPUs, which have many, variants that sweeps chose.
-    """
-    parts = [spec.operator.group, "dagger" if spec.dagger else "", spec.precision]
-    parts.append(f"c{spec.colours}" if spec.colours != 3 else "")
-    if spec.variant and target.threads:
-        parts += ["tuned", spec.links or "", spec.basis.short if spec.basis else ""]
-    return "_".join(filter(None, parts))
-
-
-def exists_on(spec: KernelSpec, target: Target) -> bool:
-    """Whether a kernel is built for a target."""
-    if spec.operator.family == "hopping" and spec.tile > target.widest_tile:
-        return False
-    return target.batches or spec.tile <= spec.operator.most_tile(spec)
-
-
-def slug(device: str) -> str:
-    """`Some GPU` -> `some_gpu`."""
-    return re.sub(r"\W+", "_", device.lower()).strip("_")
-
-
 def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:
     """Renders the files that translation units include: link storages, bases and bodies."""
     files: dict[PurePosixPath, str] = {}
     specs = list(specs)
-    for storage in _storages(specs):
+    for storage in storages_of(specs):
         template = "links.hpp.j2" if storage.colours == 3 else "storage.hpp.j2"
         text = render(template, command, name=storage.name.upper(), **storage_text(storage))
         files[PurePosixPath(f"links/{storage.name}.hpp")] = text
@@ -208,18 +155,6 @@ def render_calls(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
         for name, call in calls.items()
         if call
     }
-
-
-def _storages(specs: Iterable[KernelSpec]) -> list[Storage]:
-    """Link storages that kernels name: all of three colours, of others those in use."""
-    specs = list(specs)
-    used = {name for s in specs for name in (full_storage(s.colours).name, s.links, *s.operator.more_storages(s))}
-    return [s for s in STORAGES.values() if s.colours == 3 or s.name in used]
-
-
-def body_path(spec: KernelSpec) -> PurePosixPath | None:
-    """File of the body that a kernel instantiates, None if it is part of runtime/."""
-    return PurePosixPath(f"bodies/{spec.body}.hpp") if spec.operator.template else None
 
 
 _bodies: dict[tuple[Operator, str], str] = {}
@@ -248,7 +183,7 @@ def render_group(
         headers.append(target.include("sums"))
     needed = {h for s in specs for h in s.operator.headers}
     headers += [f"runtime/kernels/{h}.hpp" for h in _HEADERS if h in needed]
-    headers += [f"generated/links/{s.name}.hpp" for s in _storages(specs)]
+    headers += [f"generated/links/{s.name}.hpp" for s in storages_of(specs)]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
     return render(

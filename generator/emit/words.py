@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from ..language.graph import text
 from ..lower.fifth import FifthForm
@@ -27,7 +26,7 @@ def formula(record: Lowered) -> str:
     factor = "" if abs(h) == 1 else f"{abs(h):g} "
     sign = "-" if h < 0 else "+"
     if form.has_slices:
-        printed = {name: printed_sum(rows) for name, rows in slice_numbers(record).items()}
+        printed = {name: printed_sum(rows) for name, rows in record.slice_numbers.items()}
         site, hops = f"{printed['alpha']} + {_atom(printed['beta'])} R", f"({printed['b']} + {printed['c']} R) psi"
         after = f"; {form.shift_formula}, {form.wall} times what comes from beyond the ends"
     else:
@@ -49,23 +48,10 @@ def _links(record: Lowered) -> str:
     return "".join(f"; V = {_short(str(record.graphs.made[name][0]))} for x" for name in made)
 
 
-def site_numbers(site: SiteForm) -> dict[str, tuple[Product, ...]]:
-    """The numbers of a T that kernels know."""
-    if site.is_general:
-        return {}
-    parts = site.parts
-    found = {
-        "diagonal": parts["diagonal"],
-        "twist": parts["twist"] or parts["twist_of_one"],
-        "splitting": parts["splitting"],
-    }
-    return {name: rows for name, rows in found.items() if rows}
-
-
 def _site(site: SiteForm) -> str:
     if site.is_general:
         return _joined([_constant(numbers, part) for numbers, part in _terms(site)])
-    printed = {name: printed_sum(rows) for name, rows in site_numbers(site).items()}
+    printed = {name: printed_sum(rows) for name, rows in site.numbers.items()}
     words = [printed["diagonal"]] if "diagonal" in printed else []
     tau = " tau_3" if site.flavours > 1 else ""
     if "twist" in printed:
@@ -119,7 +105,7 @@ def _coefficients(site: SiteForm) -> str:
 def _weights(form: FifthForm) -> str:
     found: dict[str, list[str]] = {}
     for mu in form.directions:
-        ways = [printed_sum(weight(form, mu, sign)) for sign in (1, -1)]
+        ways = [printed_sum(form.weight(mu, sign)) for sign in (1, -1)]
         axis = DIRECTION_NAMES[mu]
         for way, words in ((axis, ways[0]),) if ways[0] == ways[1] else ((f"+{axis}", ways[0]), (f"-{axis}", ways[1])):
             found.setdefault(words, []).append(way)
@@ -128,19 +114,3 @@ def _weights(form: FifthForm) -> str:
 
 def _atom(printed: str) -> str:
     return f"({printed})" if " " in printed or printed.startswith("-") else printed
-
-
-def weight(form: FifthForm, mu: int, sign: int) -> tuple[Product, ...]:
-    """The weight of a hop of D; along a fifth dimension without the b that hops of all directions have."""
-    if mu not in form.directions:
-        return ()
-    hops = [h for h in form.stated if (h.mu, h.sign) == (mu, sign)]
-    numbers = form.own_numbers(hops[0]) if form.has_slices else hops[0].numbers
-    return ((1.0, numbers),)
-
-
-def slice_numbers(record: Lowered) -> Mapping[str, tuple[Product, ...]]:
-    """The alpha, beta, b, c of M = (alpha + beta R) + h D (b + c R), and the wall of R."""
-    assert record.form is not None and record.site is not None
-    form = record.form
-    return form.numbers_along_slices | {"alpha": record.site.parts["diagonal"]}

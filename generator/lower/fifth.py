@@ -91,6 +91,13 @@ class FifthForm(HoppingForm):
         """Further factors of a hop, such as anisotropy."""
         return without(hop.numbers, self.common)
 
+    def weight(self, mu: int, sign: int) -> tuple[Product, ...]:
+        """The weight of a hop of D; along a fifth dimension without the b that hops of all directions have."""
+        if mu not in self.directions:
+            return ()
+        hop = next(h for h in self.stated if (h.mu, h.sign) == (mu, sign))
+        return ((1.0, self.own_numbers(hop) if self.has_slices else hop.numbers),)
+
     def across(self, hop: StatedHop, step: int) -> list[Term]:
         """The terms of a hop that leads to another slice as well."""
         there = list(HERE)

@@ -73,6 +73,11 @@ class Launch:
     first: bool
     kept: str = ""
 
+    @property
+    def projects(self) -> bool:
+        """Whether it is the projection of a field, which may be singular."""
+        return self.core.node.op == "project_u3" and self.core.node.args[0].op == "load"
+
 
 @dataclass(frozen=True, eq=False)
 class _Group:

@@ -21,6 +21,7 @@ from .adjoint import check_linear
 from .fifth import FifthForm
 from .hermiticity import negated_in_adjoint
 from .made import Graphs, Slots, graphs_of, has_shift
+from .numbers import Product
 from .numeric import COLOURS, TOLERANCE, dagger, random_field
 from .program import Launch, launches_of
 from .site import Block, SiteForm
@@ -74,6 +75,12 @@ class Lowered:
         if self.matrix is None:
             return 1
         return 2 if any(n.kind == "flavour" for n in parts([self.matrix])) else 1
+
+    @property
+    def slice_numbers(self) -> dict[str, tuple[Product, ...]]:
+        """The alpha, beta, b, c of M = (alpha + beta R) + h D (b + c R), and the wall of R."""
+        assert self.form is not None and self.site is not None
+        return self.form.numbers_along_slices | {"alpha": self.site.parts["diagonal"]}
 
     @cached_property
     def negated(self) -> tuple[str, ...] | None:

@@ -157,6 +157,15 @@ class SiteForm:
             raise self._refused("i gamma_5 stands beside tau_3 or tau_1")
         return {name: tuple(rows) for name, rows in found.items()}
 
+    @property
+    def numbers(self) -> dict[str, tuple[Product, ...]]:
+        """The numbers of a T that kernels know."""
+        if self.is_general:
+            return {}
+        twist = self.parts["twist"] or self.parts["twist_of_one"]
+        found = {"diagonal": self.parts["diagonal"], "twist": twist, "splitting": self.parts["splitting"]}
+        return {name: rows for name, rows in found.items() if rows}
+
     def _decompose(self, matrix: Matrix) -> dict[str, float]:
         weights = {name: complex(np.vdot(part, matrix)) / 8 for name, part in _PARTS.items()}
         rest = matrix - sum(w * _PARTS[name] for name, w in weights.items())

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from .hopping import HoppingOperator
 from .programs import ENDS, program_kernels
 from .quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
 from .slices import SliceOperator
+
+AnyOperator = TypeVar("AnyOperator", bound=Operator)
 
 
 def stated_operators(records: Iterable[Lowered]) -> list[Operator]:
@@ -74,7 +77,7 @@ def _named_in_profiles() -> frozenset[str]:
     return frozenset(named)
 
 
-def owner_of(form: FifthForm, owners: Iterable[HoppingOperator]) -> HoppingOperator:
+def owner_of(form: FifthForm, owners: Iterable[AnyOperator]) -> AnyOperator:
     """The operator whose kernels hop as a statement does."""
     return next(o for o in owners if same_hops(o.form, form))
 

@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..emit.render import body_path, exists_on, render_body, render_group
+from ..emit.render import render_body, render_group
 from ..errors import SpecError
 from ..launch import side_by_side
+from ..plan import body_path, exists_on
 from ..profile import Profile
 from ..shapes import groups
 from ..spec import KernelSpec

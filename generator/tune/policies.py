@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..emit.render import Tuning, slug
 from ..emit.write import write_if_changed
 from ..errors import SpecError
+from ..plan import Tuning, slug
 from ..spec import KernelSpec
 from .evidence import CASE, DEVICE, WORD, Field, check_device, read_field
 from .tuned import FOLDER, architectures, choices

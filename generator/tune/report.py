@@ -9,8 +9,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from ..emit.render import slug
 from ..errors import SpecError
+from ..plan import slug
 from ..spec import KernelSpec
 from ..targets import LIMITS
 from .evidence import check_device, check_kernels, check_sizes, read_field, read_samples, samples_file

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..emit.render import slug
 from ..emit.write import write_if_changed
 from ..errors import SpecError
 from ..folders import ROOT
+from ..plan import slug
 from ..profile import Profile
 from ..spec import KernelSpec
 from ..targets import TARGETS, Target

@@ -16,7 +16,8 @@ import pytest
 from conftest import ROOT
 
 from generator.__main__ import main
-from generator.emit.render import exists_on, render_files, render_group
+from generator.emit.render import render_files, render_group
+from generator.plan import exists_on
 from generator.profile import load_profile
 from generator.targets import TARGETS
 

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from generator.emit.action_table import is_offered, solvable_actions
 from generator.language import Alternative, Option
 from generator.language.parameters import option_name
 from generator.operators import RECORDS
+from generator.served import is_offered, solvable_actions
 
 TABLE = {option_name(a.name): a for a in solvable_actions() if is_offered(a)}
 SPINORS = {name for name, a in TABLE.items() if a.spins == 4}

@@ -10,7 +10,6 @@ from slopes import call
 from statements import KERNELS, PHASES, Fields, values_of
 
 from generator.algebra.gamma import DEGRAND_ROSSI
-from generator.emit.words import slice_numbers, weight
 from generator.language.graph import Node
 from generator.lower.hopping import same_hops
 from generator.lower.numbers import Product
@@ -106,7 +105,7 @@ class Machine:
             u = u if h.sign > 0 else np.roll(np.swapaxes(u, -1, -2).conj(), h.length, axis=h.mu)
             moved = np.einsum("xyztab,xyzt...b->xyzt...a", u, there.moved(psi, h.mu, steps))
             sign = (-1.0) ** sum((np.indices(self.extent)[nu] for nu in h.phase), np.zeros(self.extent))
-            number = 1 if plain else form.factor * self.sum(weight(form, h.mu, h.sign))
+            number = 1 if plain else form.factor * self.sum(form.weight(h.mu, h.sign))
             matrix = number * form.spin_matrix(DEGRAND_ROSSI, h.mu, h.sign, h.length)
             total += sign[..., None, None, None, None] * (
                 spin(matrix, moved) if psi.shape[6] > 1 else matrix[0, 0] * moved
@@ -115,7 +114,7 @@ class Machine:
 
     def _along_slices(self, psi: np.ndarray, plain: str, moved: str) -> np.ndarray:
         """(b + c R) psi."""
-        form, numbers = self.record.form, slice_numbers(self.record)
+        form, numbers = self.record.form, self.record.slice_numbers
         around = np.zeros_like(psi)
         for step in (1, -1):
             other = np.roll(psi, -step, axis=4)
@@ -171,7 +170,7 @@ class Machine:
         hopping = (o for o in self.kernels.values() if o.family == "hopping" and not o.hops_of)
         owner = next(o.name for o in hopping if same_hops(o.form, form))
         ways = {weight_name(mu, sign): (mu, sign) for sign in (1, -1) for mu in form.directions}
-        numbers = {n: np.real(form.factor * self.sum(weight(form, *ways[n]))) for n in hop_numbers(form)}
+        numbers = {n: np.real(form.factor * self.sum(form.weight(*ways[n]))) for n in hop_numbers(form)}
         spinors = {"psi": psi, "chi": chi}
         if len(form.lengths) == 1 and all(map(self.record.turns_in_su3, links.values())):
             (name,) = links.values()

@@ -13,7 +13,6 @@ from tree import tracked
 from generator.actions import ACTIONS
 from generator.cpp.numbers import number_function
 from generator.emit.action_table import action_row, action_table
-from generator.emit.words import site_numbers, slice_numbers, weight
 from generator.errors import ExpressionError
 from generator.language import exp, sign, x
 from generator.operators import RECORDS
@@ -46,8 +45,8 @@ def test_numbers_of_parameters_as_cpp(name):
     machine = Machine(record, read_by(record.action), values)
     emitted = " ".join(" ".join(row.members.values()).split())
     form, along = record.form, record.form.has_slices
-    numbers = [(False, weight(form, mu, way)) for mu in form.directions for way in (1, -1)]
-    numbers += [(along, rows) for rows in (slice_numbers(record) if along else site_numbers(record.site)).values()]
+    numbers = [(False, form.weight(mu, way)) for mu in form.directions for way in (1, -1)]
+    numbers += [(along, rows) for rows in (record.slice_numbers if along else record.site.numbers).values()]
     for is_complex, rows in numbers:
         code = number_function(rows, names, is_complex=is_complex)
         assert read(code, [values[n] for n in names]) == pytest.approx(machine.sum(rows), rel=1e-14)

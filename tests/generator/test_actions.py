@@ -24,7 +24,6 @@ from statements import (
 
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES
-from generator.include import operators_of
 from generator.language import (
     Fermion,
     Links,
@@ -47,6 +46,7 @@ from generator.lower.hopping import same_hops
 from generator.lower.paths import along_paths
 from generator.lower.record import Refused, lower, try_lower
 from generator.operators import OPERATORS, RECORDS
+from generator.served import operators_of
 
 
 def inputs(name):

@@ -12,11 +12,12 @@ from tree import ROOT, tracked
 
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
-from generator.emit.render import TemplateError, body_path, render, render_profile
+from generator.emit.render import TemplateError, render, render_profile
 from generator.emit.tables import tables
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
+from generator.plan import body_path
 from generator.profile import load_profile, row_for
 from generator.targets import TARGETS
 from generator.tune.policies import tuning_of

@@ -5,12 +5,13 @@ from tree import ROOT
 
 from generator.__main__ import main
 from generator.actions import ACTIONS
-from generator.emit.action_table import action_row, is_offered
+from generator.emit.action_table import action_row
 from generator.errors import ExpressionError
 from generator.language import Links, Real, StaggeredFermion, action, adj, parameter, shift, spelling, x
 from generator.lower.record import lower
 from generator.operators import RECORDS
 from generator.schema import actions_table, shown_in
+from generator.served import is_offered
 
 
 def test_docs_show_the_schema():

@@ -7,9 +7,10 @@ import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, find_basis
 from generator.cpp.expressions import frame_text
-from generator.emit.render import exists_on, render_body
+from generator.emit.render import render_body
 from generator.errors import SpecError
 from generator.operators import find_operator, kernel
+from generator.plan import exists_on
 from generator.profile import FOLDER
 from generator.site_term import DOUBLET_TWIST, TWIST
 from generator.spec import KernelSpec

@@ -1,0 +1,80 @@
+"""Which kernels serve which action: operators of its hops, its site term, its chain; actions that commands offer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .language import Action
+from .lower.hopping import same_hops
+from .lower.record import Lowered
+from .operators import OPERATORS, RECORDS, REFUSED
+from .operators.stated import owner_of, same_steps
+from .spec import Operator
+
+
+def hopping_of(record: Lowered) -> Operator:
+    """The operator whose kernels hop as an action does."""
+    assert record.form is not None
+    return owner_of(record.form, (o for o in OPERATORS.values() if o.family == "hopping" and not o.hops_of))
+
+
+def with_term_of(record: Lowered) -> Operator:
+    """The operator whose kernels apply its site term as well."""
+    own = OPERATORS.get(record.name)
+    return own if own is not None and own.family == "hopping" else hopping_of(record)
+
+
+def chain_of(record: Lowered) -> Operator | None:
+    """The operator of its chain along a fifth dimension."""
+    if record.form is None or not record.form.has_slices:
+        return None
+    chains = ((o, RECORDS[o.name].form) for o in OPERATORS.values() if o.family == "slices")
+    return next(o for o, form in chains if form is not None and same_steps(form, record.form))
+
+
+def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
+    """The operators whose kernels an action is solved with, and axes that they have for it."""
+    if record.form is None:
+        names = (record.name, f"{record.name}_dagger") if record.matrix is not None else ()
+        return [(OPERATORS[name], {"spins": record.action.spins}) for name in names]
+    assert record.site is not None
+    found: list[tuple[Operator, dict[str, Any]]] = [(hopping_of(record), {"tile": 1})]
+    if record.site.stored or record.site.twisted or record.site.is_general or record.flavours > 1:
+        found.append((with_term_of(record), {"tile": record.flavours, "epilogue": "taxpby"}))
+    return found + ([(chain, {})] if (chain := chain_of(record)) else [])
+
+
+def served(operator: Operator) -> list[Lowered]:
+    """The actions that an operator's kernels are solved with."""
+    owner = operator.hops_of or operator
+    found = []
+    for record in RECORDS.values():
+        if record.form is None:
+            if record.matrix is not None and owner.name in (record.name, f"{record.name}_dagger"):
+                found.append(record)
+        elif owner.family == "hopping" and same_hops(owner.form, record.form):
+            found.append(record)
+    return found
+
+
+def solvable_actions() -> list[Action]:
+    """Actions with parameters: each is followed by those that build on it, the largest such families first."""
+    families: dict[type, list[Action]] = {}
+    for a in (r.action for r in RECORDS.values()):
+        if a.has_matrix and a.parameters:
+            families.setdefault(a.statement.__mro__[-2], []).append(a)
+    return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
+
+
+def refused_actions() -> dict[str, str]:
+    """Statements that nothing can be solved for, and why. Those without parameters are tools of smearing."""
+    plain = [r.name for r in RECORDS.values() if r.action.has_matrix and not r.action.parameters]
+    why = dict.fromkeys(plain, "its statement has no parameter; give it one, such as a mass")
+    return dict(sorted((why | {name: str(reason) for name, reason in REFUSED.items()}).items()))
+
+
+def is_offered(action: Action) -> bool:
+    """Whether commands offer it: not where another action makes the matrices that this one is given."""
+    given = {f.name for f in action.fields if f.origin == "given" and f.kind == "matrices"}
+    others = (r.action for r in RECORDS.values() if r.action is not action)
+    return not any(given & a.links.keys() and issubclass(a.statement, action.statement) for a in others)
