@@ -7,7 +7,7 @@ registry, tests and tuning data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -324,10 +324,6 @@ class KernelSpec:
     def as_variant(self, shape: tuple[str, ...], block: int, min_blocks: int) -> KernelSpec:
         """A kernel that computes the same in another way."""
         return replace(self, shape=shape, block=block, min_blocks=min_blocks, variant=True, ranks=False)
-
-
-AXES = tuple(f.name for f in fields(KernelSpec))
-"""Names of all axes of a record."""
 
 
 def _check(axis: str, value: object, allowed: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..algebra.gamma import Basis
@@ -90,14 +90,8 @@ class Statements:
         """An operand that stands for a value; statements that it needs are added."""
         if id(v) in self._names:
             return self._names[id(v)]
-        if v.op == "load":
-            return self._load(v)
-        if v.op in ("add", "sub"):
-            return self._sum(v)
-        if v.op == "spin":
-            return self._turned(v)
-        if v.op == "summed":
-            return self._summed(v)
+        if v.op in _STATEMENTS:
+            return _STATEMENTS[v.op](self, v)
         code = self._code(v)
         leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
         if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
@@ -327,37 +321,21 @@ class Statements:
         return f"{cpp_name(spin.gamma)}.partner({spin.spin})" if isinstance(spin, Partner) else str(spin)
 
     def _code(self, v: Value) -> str:
-        if v.op == "unit":
-            gamma, row = v.data
-            return f"{cpp_name(gamma)}.template element<R>({self._spin(row)})"
-        if v.op == "sign":
-            mask = sum(1 << mu for mu in v.data)
-            return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
-        if v.op == "parameter":
-            return cpp_name(v.data)
-        if v.op == "constant":
-            c = v.data
-            if isinstance(c, complex):
-                return f"Complex<R>{{broadcast<R>({literal(c.real)}), broadcast<R>({literal(c.imag)})}}"
-            return f"broadcast<R>({literal(c)})"
-        if v.op == "identity":
-            return f"unit_matrix<R{colours_argument(self.colours)}>()"
-        if v.op == "mul":
-            return self._product(v)
+        if v.op in _CODES:
+            return _CODES[v.op](self, v)
         if v.op == "outer" and self.sparing:
             return f"outer({', '.join(self._in_turns(v.args))})"
-        args = [self.value(a) for a in v.args]
-        if v.op == "neg":
-            return f"-{operand(args[0])}"
-        if v.op == "promote":
-            return f"Complex<R>{{{args[0]}, broadcast<R>(0)}}"
-        if v.op == "div":
-            return f"{operand(args[0])} / {operand(args[1])}"
-        if v.op == "adj" and v.kind == "complex":
-            return f"conj({args[0]})"
-        if v.op in ("re", "im"):
-            return f"{operand(args[0])}.{v.op}"
-        return f"{_FUNCTIONS[v.op]}({', '.join(args)})"
+        args = ", ".join([self.value(a) for a in v.args])
+        return f"conj({args})" if v.op == "adj" and v.kind == "complex" else f"{_FUNCTIONS[v.op]}({args})"
+
+    def _constant(self, v: Value) -> str:
+        parts = (v.data.real, v.data.imag) if isinstance(v.data, complex) else (v.data,)
+        numbers = ", ".join(f"broadcast<R>({literal(part)})" for part in parts)
+        return f"Complex<R>{{{numbers}}}" if len(parts) > 1 else numbers
+
+    def _sign(self, v: Value) -> str:
+        mask = sum(1 << mu for mu in v.data)
+        return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
 
     def _both(self, a: Value, b: Value) -> tuple[str, str]:
         """Two operands; sparingly, that which needs more loads first, so that the other is not kept meanwhile."""
@@ -398,3 +376,27 @@ class Statements:
 
 def _spin_name(spin: Spin) -> str:
     return f"{spin.gamma}{spin.spin}" if isinstance(spin, Partner) else str(spin)
+
+
+_CODES: dict[str, Callable[[Statements, Value], str]] = {
+    "unit": lambda s, v: f"{cpp_name(v.data[0])}.template element<R>({s._spin(v.data[1])})",
+    "sign": Statements._sign,
+    "parameter": lambda s, v: cpp_name(v.data),
+    "constant": Statements._constant,
+    "identity": lambda s, v: f"unit_matrix<R{colours_argument(s.colours)}>()",
+    "mul": Statements._product,
+    "neg": lambda s, v: f"-{operand(s.value(v.args[0]))}",
+    "promote": lambda s, v: f"Complex<R>{{{s.value(v.args[0])}, broadcast<R>(0)}}",
+    "div": lambda s, v: " / ".join([operand(s.value(a)) for a in v.args]),
+    "re": lambda s, v: f"{operand(s.value(v.args[0]))}.re",
+    "im": lambda s, v: f"{operand(s.value(v.args[0]))}.im",
+}
+"""Code of operations that are no calls of functions."""
+_STATEMENTS: dict[str, Callable[[Statements, Value], str]] = {
+    "load": Statements._load,
+    "add": Statements._sum,
+    "sub": Statements._sum,
+    "spin": Statements._turned,
+    "summed": Statements._summed,
+}
+"""Those of operations whose values have names in any case."""

@@ -1,56 +1,11 @@
 """Lattice formulas: what a user's file imports. docs/expressions.md describes the language."""
+# ruff: noqa: F405
 
 from .action import Action, action
 from .formula import Formula, expression
 from .graph import Direction
 from .parameters import ABOVE_ZERO, Alternative, Option, Parameter, parameter, spelling
-from .symbols import (
-    Algebra,
-    Complex,
-    Fermion,
-    Gamma,
-    Links,
-    Matrices,
-    Phases,
-    Propagator,
-    Real,
-    Scalars,
-    Spinor,
-    StaggeredFermion,
-    StaggeredPropagator,
-    Sum,
-    adj,
-    directions,
-    dot,
-    epsilon,
-    exp,
-    gamma,
-    gamma5,
-    identity,
-    im,
-    outer,
-    project,
-    project_u3,
-    re,
-    relaxed,
-    s,
-    shift,
-    sigma,
-    sign,
-    space,
-    spin_matrix,
-    stored,
-    summed,
-    t,
-    ta,
-    tau,
-    time,
-    total,
-    trace,
-    x,
-    y,
-    z,
-)
+from .symbols import *  # noqa: F403
 
 __all__ = [
     "ABOVE_ZERO",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 Node = Any
@@ -11,40 +12,37 @@ NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""
 
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
+_SIGNS = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
+_LEAVES: dict[str, Callable[[Node], str]] = {
+    "load": lambda n: n.data if isinstance(n.data, str) else f"{n.field}[{NAMES[n.data[1]]}]",
+    "parameter": lambda n: n.data,
+    **dict.fromkeys(("identity", "gamma5"), lambda n: n.op),
+    "constant": lambda n: _number_text(n.data),
+    "gamma": lambda n: f"gamma[{NAMES[n.data]}]",
+    "tau": lambda n: f"tau[{n.data}]",
+    "sign": lambda n: f"sign({', '.join(NAMES[mu] for mu in n.data)})",
+    "spin": lambda n: f"spin({', '.join(_number_text(c if c.imag else c.real) for row in n.data for c in row)})",
+}
 
 
 def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0, depth: int = -1) -> str:
     """The expression as a user would write it; nodes that have a name (by id), or stand too deep, are printed short."""
     if names and id(node) in names:
         return names[id(node)]
-    if depth == 0 and node.args:
+    if node.op in _LEAVES:
+        return _LEAVES[node.op](node)
+    if depth == 0:
         return "..."
-    if node.op == "promote":
-        return text(node.args[0], names, level=level, depth=depth - 1)
-    if node.op in ("load", "parameter"):
-        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
-    if node.op == "constant":
-        return _number_text(node.data)
-    if node.op in ("identity", "gamma5"):
-        return node.op
-    if node.op in ("gamma", "tau"):
-        return f"{node.op}[{NAMES[node.data] if node.op == 'gamma' else node.data}]"
-    if node.op == "sign":
-        return f"sign({', '.join(NAMES[mu] for mu in node.data)})"
-    if node.op == "spin":
-        rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
-        return f"spin({', '.join(rows)})"
-    if node.op == "element":
-        return f"{text(node.args[0], names, level=3, depth=depth - 1)}[{node.data[0]}, {node.data[1]}]"
-    if node.op in _LEVEL:
-        parts = [text(a, names, level=_LEVEL[node.op] + (i > 0), depth=depth - 1) for i, a in enumerate(node.args)]
-        signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
-        written = f"-{parts[0]}" if node.op == "neg" else signs[node.op].join(parts)
-        return f"({written})" if _LEVEL[node.op] < level else written
-    arguments = [text(a, names, depth=depth - 1) for a in node.args]
+    own, inside = _LEVEL.get(node.op, 0), {"promote": level, "element": 3}.get(node.op, 0)
+    args = [text(a, names, level=own + (i > 0) if own else inside, depth=depth - 1) for i, a in enumerate(node.args)]
+    if own:
+        written = f"-{args[0]}" if node.op == "neg" else _SIGNS[node.op].join(args)
+        return f"({written})" if own < level else written
+    if node.op in ("promote", "element"):
+        return args[0] + (f"[{node.data[0]}, {node.data[1]}]" if node.op == "element" else "")
     if node.op == "shift":
-        arguments = [arguments[0], str(node.data), *(f"wall={wall}" for wall in arguments[1:])]
-    return f"{node.op}({', '.join(arguments)})"
+        args = [args[0], str(node.data), *(f"wall={wall}" for wall in args[1:])]
+    return f"{node.op}({', '.join(args)})"
 
 
 def _number_text(value: complex) -> str:

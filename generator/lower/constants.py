@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..algebra.gamma import Basis, Matrix, snap
@@ -9,11 +12,25 @@ from ..errors import ExpressionError
 from ..language.graph import NUMBERS, Node, make
 from ..language.symbols import adj, spin_matrix
 
-_CONSTANT = ("constant", "gamma", "gamma5", "tau", "spin", "promote", "add", "sub", "neg", "mul", "adj")
 _PAULI = {
     1: np.array([[0, 1], [1, 0]], dtype=complex),
     2: np.array([[0, -1j], [1j, 0]]),
     3: np.array([[1, 0], [0, -1]], dtype=complex),
+}
+_LEAVES: dict[str, Callable[[Any, Any, int], Any]] = {
+    "constant": lambda number, _, size: complex(number) * np.eye(size),
+    "tau": lambda k, *_: _PAULI[k],
+    "gamma": lambda mu, basis, _: basis.gamma[mu],
+    "gamma5": lambda _, basis, size: basis.gamma5,
+    "spin": lambda rows, basis, _: basis.rotation @ np.array(rows) @ basis.rotation.conj().T,
+}
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "promote": lambda a: a,
+    "neg": lambda a: -a,
+    "adj": lambda a: a.conj().T,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a @ b,
 }
 
 
@@ -28,33 +45,17 @@ def spin_value(node: Node, basis: Basis | None) -> Matrix:
 
 def _value(node: Node, basis: Basis | None, size: int) -> Matrix:
     """The same with the rounding of products; a number is that number times 1."""
-    if node.op == "promote":
-        return _value(node.args[0], basis, size)
-    if node.op == "constant":
-        return complex(node.data) * np.eye(size)
-    if node.op == "tau":
-        return _PAULI[node.data]
-    if node.op in ("gamma", "gamma5", "spin"):
-        assert basis is not None
-        if node.op == "spin":
-            v = basis.rotation
-            return np.asarray(v @ np.array(node.data) @ v.conj().T)
-        return basis.gamma5 if node.op == "gamma5" else basis.gamma[node.data]
-    args = [_value(a, basis, size) for a in node.args] if node.op != "parameter" else []
-    if node.op == "neg":
-        return -args[0]
-    if node.op == "adj":
-        return np.asarray(args[0].conj().T)
-    if node.op in ("add", "sub"):
-        return args[0] + args[1] if node.op == "add" else args[0] - args[1]
-    if node.op == "mul":
-        return np.asarray(args[0] @ args[1])
+    if node.op in _LEAVES:
+        return np.asarray(_LEAVES[node.op](node.data, basis, size))
+    args = [_value(a, basis, size) for a in node.args]
+    if node.op in _OPERATIONS:
+        return np.asarray(_OPERATIONS[node.op](*args))
     raise ExpressionError(f"{node.place}: {node}: matrices in spin and flavour are constant; multiply psi by numbers")
 
 
 def is_constant(node: Node) -> bool:
     """Whether a matrix holds no parameter and nothing of the site."""
-    return node.op in _CONSTANT and all(map(is_constant, node.args))
+    return (node.op in _LEAVES or node.op in _OPERATIONS) and all(map(is_constant, node.args))
 
 
 def conjugate(matrix: Node) -> Node:

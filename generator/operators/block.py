@@ -12,10 +12,6 @@ TILE = 4
 """Right-hand sides that a thread takes together; blocks are padded to multiples of it."""
 
 
-def _bytes(fields: int, spec: KernelSpec) -> float:
-    return fields * spec.format.spinor_bytes(spec.colour_vectors, spec.colours)
-
-
 class BlockKernel(SiteKernel):
     """A kernel of block methods, in which each right-hand side of one tile meets each of the other."""
 
@@ -25,37 +21,20 @@ class BlockKernel(SiteKernel):
         return replace(super().cost(spec), flops=flops, reported=flops)
 
 
+def _kernel(name: str, formula: str, body: str, fields: int, *more: str, sums: int = 0) -> BlockKernel:
+    return BlockKernel(
+        *(name, formula, ("precision", "spins"), body),
+        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors), *more],
+        moved=lambda spec: fields * TILE * spec.format.spinor_bytes(spec.colour_vectors, spec.colours),
+        sums=sums,
+        family="block",
+        group="block",
+    )
+
+
 BLOCK_KERNELS = (
-    BlockKernel(
-        name="block_dot",
-        formula="<x_i, y_j>",
-        axes=("precision", "spins"),
-        runtime_body="BlockDot",
-        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors)],
-        moved=lambda spec: _bytes(2 * TILE, spec),
-        sums=2 * TILE * TILE,
-        family="block",
-        group="block",
-    ),
-    BlockKernel(
-        name="block_product",
-        formula="y_j = sum_i x_i m_ij",
-        axes=("precision", "spins"),
-        runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors), "false"],
-        moved=lambda spec: _bytes(2 * TILE, spec),
-        family="block",
-        group="block",
-    ),
-    BlockKernel(
-        name="block_update",
-        formula="y_j = z_j + sum_i x_i m_ij",
-        axes=("precision", "spins"),
-        runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors), "true"],
-        moved=lambda spec: _bytes(3 * TILE, spec),
-        family="block",
-        group="block",
-    ),
+    _kernel("block_dot", "<x_i, y_j>", "BlockDot", 2, sums=2 * TILE * TILE),
+    _kernel("block_product", "y_j = sum_i x_i m_ij", "BlockCombination", 2, "false"),
+    _kernel("block_update", "y_j = z_j + sum_i x_i m_ij", "BlockCombination", 3, "true"),
 )
 """Kernels of block methods."""

@@ -68,13 +68,26 @@ class SiteKernel(Operator):
         return Cost(*self.flops, moved, round(moved * 8 / spec.format.bits))
 
 
-def _spinor_bytes(spec: KernelSpec) -> float:
-    size = spec.colour_vectors, spec.colours
-    return spec.format.spinor_bytes(*size) + _DOUBLE.spinor_bytes(*size)
+def _of_spinors(name: str, formula: str, *, to: bool) -> SiteKernel:
+    def arguments(spec: KernelSpec) -> list[str]:
+        codecs = [spec.spinor_codec, spec.in_colours(_DOUBLE.spinor_codec)]
+        return [*(codecs if to else codecs[::-1]), str(spec.colour_vectors)]
+
+    def moved(spec: KernelSpec) -> float:
+        return sum(f.spinor_bytes(spec.colour_vectors, spec.colours) for f in (spec.format, _DOUBLE))
+
+    return SiteKernel(name, formula, ("precision", "spins"), "ConvertSpinor", arguments, moved)
 
 
-def _link_bytes(spec: KernelSpec) -> float:
-    return 4 * (spec.format.link_bytes(spec.storage.reals) + _DOUBLE.link_bytes(full_storage(spec.colours).reals))
+def _of_links(name: str, formula: str, *, to: bool) -> SiteKernel:
+    def arguments(spec: KernelSpec) -> list[str]:
+        formats = [[spec.format.link_codec, spec.links.upper()], [_DOUBLE.link_codec, _full(spec)]]
+        return sum(formats if to else formats[::-1], [])
+
+    def moved(spec: KernelSpec) -> float:
+        return 4 * (spec.format.link_bytes(spec.storage.reals) + _DOUBLE.link_bytes(full_storage(spec.colours).reals))
+
+    return SiteKernel(name, formula, ("precision", "links"), "ConvertLinks", arguments, moved)
 
 
 def _full(spec: KernelSpec) -> str:
@@ -82,17 +95,29 @@ def _full(spec: KernelSpec) -> str:
     return full_storage(spec.colours).name.upper()
 
 
-def _size(spec: KernelSpec) -> list[str]:
-    return [str(spec.colour_vectors), *colours_of(spec)]
-
-
 def colours_of(spec: KernelSpec) -> list[str]:
     """The last template argument, which is left out for three colours."""
     return [] if spec.colours == 3 else [str(spec.colours)]
 
 
-def _term_bytes(spec: KernelSpec) -> float:
-    return spec.format.link_bytes(TERM_REALS) + _DOUBLE.link_bytes(TERM_REALS)
+_BLOCKS = "for both Hermitian blocks of a site"
+
+
+def _of_terms(
+    name: str, formula: str, body: str, terms: int = 0, group: str = "term", *, sums: int = 0, to: bool | None = None
+) -> SiteKernel:
+    """A kernel of stored terms, of which it moves some; or one that changes their precision, from double or to it."""
+
+    def arguments(spec: KernelSpec) -> list[str]:
+        codecs = [spec.format.link_codec, _DOUBLE.link_codec]
+        return codecs[:1] if to is None else codecs if to else codecs[::-1]
+
+    def moved(spec: KernelSpec) -> float:
+        one = spec.format.link_bytes(TERM_REALS)
+        return terms * one if to is None else one + _DOUBLE.link_bytes(TERM_REALS)
+
+    headers = ("term_exp",) if group == "term_exp" else ()
+    return SiteKernel(name, formula, ("precision",), body, arguments, moved, sums=sums, group=group, headers=headers)
 
 
 def _apply_term(term: SiteTerm) -> SiteKernel:
@@ -118,37 +143,13 @@ def _basis(spec: KernelSpec) -> Basis:
 
 
 SITE_KERNELS = (
-    SiteKernel(
-        name="import",
-        formula="out = in, from double to the precision of the record",
-        axes=("precision", "spins"),
-        runtime_body="ConvertSpinor",
-        arguments=lambda spec: [spec.spinor_codec, spec.in_colours(_DOUBLE.spinor_codec), str(spec.colour_vectors)],
-        moved=_spinor_bytes,
+    _of_spinors("import", "out = in, from double to the precision of the record", to=True),
+    _of_spinors("export", "out = in, from the precision of the record to double", to=False),
+    _of_links(
+        "encode_links", "out = links, from all reals in double to the precision and storage of the record", to=True
     ),
-    SiteKernel(
-        name="export",
-        formula="out = in, from the precision of the record to double",
-        axes=("precision", "spins"),
-        runtime_body="ConvertSpinor",
-        arguments=lambda spec: [spec.in_colours(_DOUBLE.spinor_codec), spec.spinor_codec, str(spec.colour_vectors)],
-        moved=_spinor_bytes,
-    ),
-    SiteKernel(
-        name="encode_links",
-        formula="out = links, from all reals in double to the precision and storage of the record",
-        axes=("precision", "links"),
-        runtime_body="ConvertLinks",
-        arguments=lambda spec: [spec.format.link_codec, spec.links.upper(), _DOUBLE.link_codec, _full(spec)],
-        moved=_link_bytes,
-    ),
-    SiteKernel(
-        name="decode_links",
-        formula="out = links, from the precision and storage of the record to all reals in double",
-        axes=("precision", "links"),
-        runtime_body="ConvertLinks",
-        arguments=lambda spec: [_DOUBLE.link_codec, _full(spec), spec.format.link_codec, spec.links.upper()],
-        moved=_link_bytes,
+    _of_links(
+        "decode_links", "out = links, from the precision and storage of the record to all reals in double", to=False
     ),
     SiteKernel(
         name="rotate_colour",
@@ -159,73 +160,25 @@ SITE_KERNELS = (
         moved=lambda spec: 2 * spec.format.spinor_bytes(4, spec.colours) + spec.format.link_bytes(2 * spec.colours**2),
         flops=(4 * 66, 4 * 66),
     ),
-    SiteKernel(
-        name="encode_term",
-        formula="out = a term, from double to the precision of the record",
-        axes=("precision",),
-        runtime_body="ConvertTerm",
-        arguments=lambda spec: [spec.format.link_codec, _DOUBLE.link_codec],
-        moved=_term_bytes,
-        group="term",
-    ),
-    SiteKernel(
-        name="decode_term",
-        formula="out = a term, from the precision of the record to double",
-        axes=("precision",),
-        runtime_body="ConvertTerm",
-        arguments=lambda spec: [_DOUBLE.link_codec, spec.format.link_codec],
-        moved=_term_bytes,
-        group="term",
-    ),
-    SiteKernel(
-        name="invert_term",
-        formula="out = term^-1 for both Hermitian blocks of a site; adds up log |det term|",
-        axes=("precision",),
-        runtime_body="InvertTerm",
-        arguments=lambda spec: [spec.format.link_codec],
-        moved=lambda spec: 2 * spec.format.link_bytes(TERM_REALS),
+    _of_terms("encode_term", "out = a term, from double to the precision of the record", "ConvertTerm", to=True),
+    _of_terms("decode_term", "out = a term, from the precision of the record to double", "ConvertTerm", to=False),
+    _of_terms("invert_term", f"out = term^-1 {_BLOCKS}; adds up log |det term|", "InvertTerm", 2, sums=1),
+    _of_terms(
+        "invert_twisted_term",
+        "out = C B, y = B = (C^2 + a)^-1 for both Hermitian blocks C of a site; adds up log |det (C^2 + a)|",
+        "InvertTwistedTerm",
+        3,
         sums=1,
-        group="term",
     ),
-    SiteKernel(
-        name="invert_twisted_term",
-        formula="out = C B, y = B = (C^2 + a)^-1 for both Hermitian blocks C of a site; adds up log |det (C^2 + a)|",
-        axes=("precision",),
-        runtime_body="InvertTwistedTerm",
-        arguments=lambda spec: [spec.format.link_codec],
-        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
-        sums=1,
-        group="term",
+    _of_terms("exp_term", f"out = a exp(term) + c {_BLOCKS}", "ExpTerm", 2, "term_exp"),
+    _of_terms(
+        "exp_term_adjoint",
+        "out = a int_0^1 ds exp(s A) x exp((1 - s) A), A the term: derivatives by exp(A) taken back to A",
+        "ExpTermAdjoint",
+        3,
+        "term_exp",
     ),
-    SiteKernel(
-        name="exp_term",
-        formula="out = a exp(term) + c for both Hermitian blocks of a site",
-        axes=("precision",),
-        runtime_body="ExpTerm",
-        arguments=lambda spec: [spec.format.link_codec],
-        moved=lambda spec: 2 * spec.format.link_bytes(TERM_REALS),
-        group="term_exp",
-        headers=("term_exp",),
-    ),
-    SiteKernel(
-        name="exp_term_adjoint",
-        formula="out = a int_0^1 ds exp(s A) x exp((1 - s) A), A the term: derivatives by exp(A) taken back to A",
-        axes=("precision",),
-        runtime_body="ExpTermAdjoint",
-        arguments=lambda spec: [spec.format.link_codec],
-        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
-        group="term_exp",
-        headers=("term_exp",),
-    ),
-    SiteKernel(
-        name="add_term",
-        formula="out = out + a term",
-        axes=("precision",),
-        runtime_body="AddTerm",
-        arguments=lambda spec: [spec.format.link_codec],
-        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
-        group="term",
-    ),
+    _of_terms("add_term", "out = out + a term", "AddTerm", 3),
     SiteKernel(
         name="add_outer",
         formula="out = y - a times the sum over right-hand sides of the Hermitian part of in x^+, in both blocks",
