@@ -15,7 +15,8 @@ from .algebra.su3 import like
 from .epilogue import EPILOGUES
 from .errors import SpecError
 from .lower.record import Lowered
-from .operators import OPERATORS, RECORDS, UNPRINTED, kernel
+from .operators import OPERATORS, RECORDS, UNPRINTED, kernel, names_of
+from .operators.blas import UPDATES
 from .operators.blocks import pattern_of
 from .operators.coarse import COARSE_KERNELS, PACKED
 from .operators.contractions import BARYONS, SEQUENTIAL
@@ -26,23 +27,19 @@ from .spec import KernelSpec
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""
-CONJUGATE_GRADIENTS = (
-    *("measure", "advance", "add_correction", "round_correction"),
-    *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
-)
-ITERATIONS = (
-    *CONJUGATE_GRADIENTS,
-    *("bicgstab_step", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_omega", "bicgstab_complete"),
-    "bicgstab_replace",
-)
+
+
+def _updates(*prefixes: str) -> tuple[str, ...]:
+    return tuple(u.name for u in UPDATES if u.name.startswith(prefixes))
+
+
+CONJUGATE_GRADIENTS = ("measure", "advance", "add_correction", "round_correction", *_updates("cg_"))
+BICGSTAB_L = _updates("bicgstab_l_")
+ITERATIONS = (*CONJUGATE_GRADIENTS, *(name for name in _updates("bicgstab_") if name not in BICGSTAB_L))
 """Coefficients on the device: conjugate gradients and BiCGstab."""
-METHODS = (
-    *("cgne_direction", "cgne_replace", "mr_alpha", "mr_step", "gcr_direction", "gcr_project", "gcr_orthogonalise"),
-    *("bicgstab_l_alpha", "bicgstab_l_advance", "bicgstab_l_direction", "bicgstab_l_rho", "bicgstab_l_tau"),
-    *("bicgstab_l_minimise", "bicgstab_l_solve", "bicgstab_l_update", "bicgstab_l_step"),
-)
+METHODS = (*_updates("cgne_", "mr_", "gcr_"), *BICGSTAB_L)
 """Vector updates of methods other than CG and BiCGstab."""
-SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_direction")
+SHIFTS = _updates("hermitian_", "shift_")
 """Vector updates of conjugate gradients for many shifts."""
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
@@ -57,18 +54,12 @@ EVERY_METHOD = ("double", "single", "half")
 LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "set_staple", "add_staple", "hyp_link"),
     *("force_plaquettes", "kick", "move_links", "flow_difference", "plaquette_energy", "clover_energy"),
-    *("fixing_hits", "transformed", "followed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
-    *("longer_lines", "lines_ahead", "diagonals", "loop_sum", "trace_sums", "trace_products"),
+    *names_of("gauge_fixing", "loops"),
 )
 CORRELATORS = ("mesons", "proton", "to_degrand_rossi", "from_degrand_rossi", "staggered_mesons")
 CONTRACTIONS = ("bilinears", "loops", "turned_propagator", "staggered_nucleon", *BARYONS, *SEQUENTIAL)
 """Correlators of `propagator`, and what `measure` has besides."""
-MOLECULAR_DYNAMICS = ("move_links", "kick", "kick_with_norm", "stretch_time", "algebra_norm2", "back_to_su3")
-GAUGE_ACTIONS = (
-    *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
-    *("force_plaquettes", "force_two_plaquettes", "force_squares", "plane_staples", "force_rectangle"),
-    *("plane_corners", "force_chair"),
-)
+MOLECULAR_DYNAMICS = names_of("molecular_dynamics", "gauge_forces")
 FORCES = ("force_link", "derivative_of_force", "add_matrices")
 """Where the way back through fields that statements make ends and begins."""
 PATHS = ("path_end", "path_ahead", "path_behind", "force_path")
@@ -271,7 +262,7 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
 
 def _hmc(rows: list[KernelSpec]) -> Kernels:
     found: Kernels = {}
-    for name in ("plaquette", *MOLECULAR_DYNAMICS, *GAUGE_ACTIONS, *FORCES, *PATHS):
+    for name in ("plaquette", *MOLECULAR_DYNAMICS, *FORCES, *PATHS):
         _add_plain(found, name)
     for name in ("encode_links", "decode_links"):
         _add(found, name, "double", links="a8")

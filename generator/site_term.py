@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -83,12 +83,11 @@ TWIST = SiteTerm(
 )
 """T = t + i mu gamma_5 = t (1 + i c gamma_5), c = mu/t; T^-1 = t (1 - i c gamma_5) / (t^2 + mu^2)."""
 
-DOUBLET_TWIST = SiteTerm(
+DOUBLET_TWIST = replace(
+    TWIST,
     name="doublet_twist",
     formula="T = 1 + i c gamma_5 tau_3 + e tau_1, for T^-1 with -c and -e; c and e are the parts of a.c",
     types=("Twist<{frame}, 2>", "Twist<{frame}, 2>"),
-    stored=(0, 0),
-    twisted=True,
     flavours=2,
 )
 """T = t + i mu gamma_5 tau_3 + epsilon tau_1, T^-1 = (t - i mu gamma_5 tau_3 - epsilon tau_1)/(t^2 + mu^2 - epsilon^2)
@@ -104,13 +103,12 @@ TWISTED_TERM = SiteTerm(
 """C the clover term with the mass, which commutes with gamma_5; (C + i mu gamma_5)^-1 = (C - i mu gamma_5)/(C^2 + mu^2)
 is stored as the Hermitian fields A and B."""
 
-DOUBLET_TWISTED_TERM = SiteTerm(
+DOUBLET_TWISTED_TERM = replace(
+    TWISTED_TERM,
     name="doublet_twisted_term",
     formula="T = C + i c gamma_5 tau_3 + e tau_1; T^-1 = A + (i c gamma_5 tau_3 + e tau_1) B, "
     "A = C B, B = (C^2 + mu^2 - epsilon^2)^-1",
     types=("TwistedTerm<{codec}, {frame}, 2, false>", "TwistedTerm<{codec}, {frame}, 2, true>"),
-    stored=(1, 2),
-    twisted=True,
     flavours=2,
 )
 """The same for two flavours: C commutes with the tau, too."""
@@ -123,13 +121,12 @@ MATRIX = SiteTerm(
     dense=True,
 )
 
-DOUBLET_MATRIX = SiteTerm(
+DOUBLET_MATRIX = replace(
+    MATRIX,
     name="doublet_matrix",
     formula="T any constant matrix in flavour and spin, a.matrix; T^-1 likewise, inverted by the host",
     types=("SpinMatrix<{frame}, 2>", "SpinMatrix<{frame}, 2>"),
-    stored=(0, 0),
     flavours=2,
-    dense=True,
 )
 
 SITE_TERMS = (CLOVER, TWIST, DOUBLET_TWIST, TWISTED_TERM, DOUBLET_TWISTED_TERM, MATRIX, DOUBLET_MATRIX)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,20 @@ class Text:
         return Text(f"broadcast<R>({other}) - {self.operand}", "real", atom=False)
 
 
+_CALLS = {
+    "real": ("{}.re", "real"),
+    "imag": ("{}.im", "real"),
+    "conj": ("conj({})", "complex"),
+    "norm2": ("norm2({})", "real"),
+    "reciprocal": ("reciprocal({})", "real"),
+    "root": ("clamped_root({})", "real"),
+    "chart": ("phase_chart({})", "real"),
+    "unit": ("unit_phase({})", "complex"),
+    "where_less": ("where_less({}, {}, {})", "real"),
+}
+"""Operations of storages in C++, and kinds of their results."""
+
+
 @dataclass
 class Tracer:
     """Ops of generator.algebra.su3 that print C++; `let` collects statements."""
@@ -127,32 +141,11 @@ class Tracer:
     def complex(self, re: Text, im: Text) -> Text:
         return Text(f"Complex<R>{{{re.code}, {im.code}}}", "complex")
 
-    def real(self, z: Text) -> Text:
-        return Text(f"{z.operand}.re", "real")
-
-    def imag(self, z: Text) -> Text:
-        return Text(f"{z.operand}.im", "real")
-
-    def conj(self, z: Text) -> Text:
-        return Text(f"conj({z.code})", "complex")
-
-    def norm2(self, z: Text) -> Text:
-        return Text(f"norm2({z.code})", "real")
-
-    def reciprocal(self, x: Text) -> Text:
-        return Text(f"reciprocal({x.code})", "real")
-
-    def root(self, x: Text) -> Text:
-        return Text(f"clamped_root({x.code})", "real")
-
-    def chart(self, z: Text) -> Text:
-        return Text(f"phase_chart({z.code})", "real")
-
-    def unit(self, v: Text) -> Text:
-        return Text(f"unit_phase({v.code})", "complex")
-
-    def where_less(self, x: Text, bound: Text, value: Text) -> Text:
-        return Text(f"where_less({x.code}, {bound.code}, {value.code})", "real")
+    def __getattr__(self, operation: str) -> Callable[..., Text]:
+        if operation not in _CALLS:
+            raise AttributeError(operation)
+        form, kind = _CALLS[operation]
+        return lambda *given: Text(form.format(*(g.operand if form[0] == "{" else g.code for g in given)), kind)
 
     def let(self, name: str, value: Text) -> Text:
         self.statements.append(f"const auto {name} = {value.code};")

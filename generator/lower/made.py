@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -55,9 +55,13 @@ class Graphs:
 
     def values(self, seed: int, numbers: Mapping[str, complex] | None = None, /, **fixed: Array) -> Values:
         """Fields of random numbers, and those that are made of them; `fixed` ones and `numbers` are given."""
+        given = numbers or random_values([p.name for p in self.action.parameters], seed)
+        return Values(self, self._random(seed) | fixed, given)
+
+    @cache  # noqa: B019 - graphs are kept for good
+    def _random(self, seed: int) -> dict[str, Array]:
         kinds = {f.name: f.kind for f in self.action.fields if f.origin != "made"}
-        fields = {name: random_field(kind, 10 * seed + n) for n, (name, kind) in enumerate(kinds.items())}
-        return Values(self, fields | fixed, numbers or random_values([p.name for p in self.action.parameters], seed))
+        return {name: random_field(kind, 10 * seed + n) for n, (name, kind) in enumerate(kinds.items())}
 
     def group(self, name: str) -> str:
         """The group that the matrices of a field belong to: `SU(3)`, `U(3)` times a number, or `any`."""

@@ -101,8 +101,17 @@ def _ends(terms: list[Term]) -> tuple[float, ...]:
     return tuple(c.real for c in found)
 
 
+_trees: dict[tuple[int, str], tuple[Node, _Point | None]] = {}
+
+
 def _tree(matrix: Node, fermion: str) -> _Point | None:
-    """All paths from x, None where some term is none."""
+    """All paths from x, None where some term is none; of each formula made once."""
+    if (id(matrix), fermion) not in _trees:
+        _trees[id(matrix), fermion] = matrix, _grown(matrix, fermion)
+    return _trees[id(matrix), fermion][1]
+
+
+def _grown(matrix: Node, fermion: str) -> _Point | None:
     try:
         terms = expand(matrix, fermion)
     except ShapeError:

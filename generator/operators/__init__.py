@@ -38,6 +38,11 @@ def _expressions(module: ModuleType) -> list[Expression]:
     return [e for e in found if isinstance(e, Expression)]
 
 
+def names_of(*modules: str) -> tuple[str, ...]:
+    """Names of all expressions of some modules of this folder."""
+    return tuple(e.name for m in modules for e in _expressions(importlib.import_module(f"{__name__}.{m}")))
+
+
 def _of_no_action() -> list[Operator]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]

@@ -95,11 +95,6 @@ def _full(spec: KernelSpec) -> str:
     return full_storage(spec.colours).name.upper()
 
 
-def colours_of(spec: KernelSpec) -> list[str]:
-    """The last template argument, which is left out for three colours."""
-    return [] if spec.colours == 3 else [str(spec.colours)]
-
-
 _BLOCKS = "for both Hermitian blocks of a site"
 
 
