@@ -4,10 +4,6 @@ A statement that is not here, or no longer says the same, is known by its digest
 of its name does not serve it (`formula_digest` in files). A change that leaves M as it is may change its digest here.
 """
 
-from __future__ import annotations
-
-from .language import Action
-
 RELEASED = {
     "asqtad": "b001c7ff200a6280",
     "brillouin": "89826783d1fd04b4",
@@ -29,8 +25,3 @@ RELEASED = {
     "twisted_mass": "0c2e8057acd37dfa",
     "wilson": "dc990c1b53a0ccf6",
 }
-
-
-def own_digest(action: Action) -> str:
-    """The digest by which files know a statement; none of one that says what it said when it was released."""
-    return "" if action.digest == RELEASED.get(action.name) else action.digest

@@ -388,14 +388,12 @@ _CODES: dict[str, Callable[[Statements, Value], str]] = {
     "neg": lambda s, v: f"-{operand(s.value(v.args[0]))}",
     "promote": lambda s, v: f"Complex<R>{{{s.value(v.args[0])}, broadcast<R>(0)}}",
     "div": lambda s, v: " / ".join([operand(s.value(a)) for a in v.args]),
-    "re": lambda s, v: f"{operand(s.value(v.args[0]))}.re",
-    "im": lambda s, v: f"{operand(s.value(v.args[0]))}.im",
+    **dict.fromkeys(("re", "im"), lambda s, v: f"{operand(s.value(v.args[0]))}.{v.op}"),
 }
 """Code of operations that are no calls of functions."""
 _STATEMENTS: dict[str, Callable[[Statements, Value], str]] = {
     "load": Statements._load,
-    "add": Statements._sum,
-    "sub": Statements._sum,
+    **dict.fromkeys(("add", "sub"), Statements._sum),
     "spin": Statements._turned,
     "summed": Statements._summed,
 }

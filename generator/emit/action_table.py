@@ -20,7 +20,6 @@ from ..lower.record import Lowered
 from ..operators import OPERATORS, RECORDS
 from ..operators.blocks import pattern_of
 from ..operators.quark_forces import force_paths
-from ..released import own_digest
 from ..served import chain_of, hopping_of, is_offered, refused_actions, solvable_actions, with_term_of
 from ..site_term import site_term_of
 from .link_table import program_rows
@@ -82,7 +81,7 @@ def action_row(record: Lowered, called: str = "") -> Row:
     row.set("name", called or action.name)
     row.code("text", f'"{_lines(action.text)}"')
     row.code("formula", f'"{_lines(formula(record))}"' if action.has_matrix else "")
-    row.set("digest", own_digest(action))
+    row.set("digest", record.own_digest)
     row.array("parameters", "ActionParameter", [_parameter_row(p) for p in action.parameters])
     row.array("alternatives", "ActionAlternative", [_alternative_row(s) for s in action.alternatives])
     if not action.has_matrix:

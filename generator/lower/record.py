@@ -17,6 +17,7 @@ from ..language.action import Action
 from ..language.graph import Node, is_uniform, make
 from ..language.place import at_their_line
 from ..language.walks import fields_of, parts, rewritten
+from ..released import RELEASED
 from .adjoint import check_linear
 from .fifth import FifthForm
 from .hermiticity import negated_in_adjoint
@@ -66,6 +67,11 @@ class Lowered:
     def name(self) -> str:
         """Name of the action as in kernel names."""
         return self.action.name
+
+    @property
+    def own_digest(self) -> str:
+        """The digest by which files know the statement; none of one that says what it said when it was released."""
+        return "" if self.action.digest == RELEASED.get(self.name) else self.action.digest
 
     @cached_property
     def flavours(self) -> int:

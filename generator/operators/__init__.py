@@ -19,7 +19,6 @@ from ..language.formula import digest_of_formula
 from ..language.place import Place, at_their_line
 from ..launch import launched
 from ..lower.record import Lowered, Refused, try_lower
-from ..released import own_digest
 from ..spec import KernelSpec, Operator
 from .blas import UPDATES
 from .block import BLOCK_KERNELS
@@ -101,7 +100,7 @@ def _printed(record: Lowered) -> Lowered | Refused:
 
 def _library() -> dict[str, Operator]:
     for name, record in list(RECORDS.items()):  # those of the project are tested
-        if own_digest(record.action) and isinstance(printed := _printed(record), Refused):
+        if record.own_digest and isinstance(printed := _printed(record), Refused):
             REFUSED[name] = printed
             del RECORDS[name]
     found: dict[str, Operator] = {}

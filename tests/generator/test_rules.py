@@ -93,7 +93,7 @@ LAYERS = {
     "records": ("targets", "spec", "shapes", "precision", "epilogue", "site_term", "launch"),
     "cpp": ("cpp",),
     "operators": ("operators",),
-    "profiles": ("include", "profile"),
+    "profiles": ("served", "include", "plan", "profile"),
     "emit": ("emit", "schema", "explain"),
     "tune": ("tune",),
     "command": ("__main__", "usage"),
