@@ -242,6 +242,17 @@ class Lowering:
         return self._values.setdefault(key, Value(op, kind, args, data))
 
 
+_OF_THREE = {
+    "ta": TA_FLOPS,
+    "exp": EXP_FLOPS,
+    "exp_adjoint": EXP_ADJOINT_FLOPS,
+    **dict.fromkeys(("project", "project_u3"), PROJECT_FLOPS),
+    **dict.fromkeys(("project_adjoint", "project_u3_adjoint"), PROJECT_U3_ADJOINT_FLOPS),
+    "damped_adjoint": DAMPED_ADJOINT_FLOPS,
+    "relaxed": RELAXED_FLOPS,
+}
+
+
 def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) -> int:
     """Arithmetic of one value, its arguments given. Numbers that do not depend on the site cost nothing."""
     if v.op == "spin":
@@ -250,42 +261,26 @@ def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) ->
         spins = len(v.args[0].data.rows(basis or DEGRAND_ROSSI))
     n = colours
     reals = {"real": 1, "complex": 2, "matrix": 2 * n * n, "spinor": 2 * n * spins}[v.kind]
-    if v.op in ("add", "sub"):
-        return reals
     if v.op == "mul":
-        first, second = v.args[0].kind, v.args[1].kind
-        if first == "matrix":
-            return multiply_flops(n) * (n if second == "matrix" else spins)
-        if is_number(v.args[0]) and is_number(v.args[1]):
-            return 0
-        if v.args[0].op == "sign":
-            return 0
-        if is_imaginary(v.args[0]):
-            return reals
-        return reals if "real" in (first, second) and first != "complex" else 3 * reals
-    if v.op == "trace" and len(v.args) == 2:
-        return 8 * n * n - 2
+        a, b = v.args
+        return _product_flops(a, b, reals, multiply_flops(n) * (n if b.kind == "matrix" else spins))
     counted = {
+        **dict.fromkeys(("add", "sub"), reals),
         "epsilon": 30 * n * n,
-        "trace": 2 * (n - 1),
+        "trace": 8 * n * n - 2 if len(v.args) == 2 else 2 * (n - 1),
         "dot": 16 * n * spins - 2,
         "outer": n * n * (8 * spins - 2),
         "summed": 2 * n * n,
     }
-    if v.op in counted:
-        return counted[v.op]
-    of_three = {
-        "ta": TA_FLOPS,
-        "exp": EXP_FLOPS,
-        "exp_adjoint": EXP_ADJOINT_FLOPS,
-        "project": PROJECT_FLOPS,
-        "project_adjoint": PROJECT_U3_ADJOINT_FLOPS,
-        "project_u3": PROJECT_FLOPS,
-        "project_u3_adjoint": PROJECT_U3_ADJOINT_FLOPS,
-        "damped_adjoint": DAMPED_ADJOINT_FLOPS,
-        "relaxed": RELAXED_FLOPS,
-    }
-    return of_three.get(v.op, 0) * n**3 // 27
+    return counted.get(v.op, _OF_THREE.get(v.op, 0) * n**3 // 27)
+
+
+def _product_flops(a: Value, b: Value, reals: int, of_matrix: int) -> int:
+    if a.kind == "matrix":
+        return of_matrix
+    if a.op == "sign" or (is_number(a) and is_number(b)):
+        return 0
+    return reals if is_imaginary(a) or a.kind == "real" else 3 * reals
 
 
 def is_imaginary(v: Value) -> bool:
