@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import SpecError
 from ..plan import slug
 from ..spec import KernelSpec
+from ..targets import LIMITS
 from .evidence import check_device, check_kernels, check_sizes, read_field, read_samples, samples_file
 from .sweep import collect
 from .tuned import FOLDER, read_facts
@@ -170,9 +171,49 @@ def evidence_files(device: str = "", folder: Path = FOLDER) -> list[Path]:
 # --- axes -------------------------------------------------------------------------------------------------------------
 
 
+def knobs(row: Row, names: Iterable[str]) -> dict[str, str]:
+    """The choices that a candidate stands for: threads of a block, registers that its bounds leave, each shape."""
+    left = LIMITS.registers // max(row["block"] * row["min_blocks"], 1)
+    cap = next((c for c in (64, 80, 96, 128, 168) if left <= c), 255)
+    launch = {"block": str(row["block"]), "registers": f"<= {cap}"} if row["block"] else {}
+    return launch | {name: "with" if name in row["shape"] else "without" for name in names}
+
+
 def shape_names(kernels: Iterable[Measured]) -> list[str]:
     """Shapes that occur, in alphabetical order."""
     return sorted({name for m in kernels for row in m.rows for name in row["shape"]})
+
+
+def sensitivity(kernels: Iterable[Measured]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Slowdown of each value of each knob against the best, one number for each kernel.
+
+    Returns:
+        (knob, value) -> {"free": time of the best candidate with that value over the best of all, "fixed": the same for
+        the candidates that differ from the best in this knob alone}.
+    """
+    kernels = list(kernels)
+    names = shape_names(kernels)
+    result: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for m in kernels:
+        least = m.best["microseconds"]
+        best = knobs(m.best, names)
+        free: dict[tuple[str, str], float] = {}
+        fixed: dict[tuple[str, str], float] = {}
+        for row in m.rows:
+            own = knobs(row, names)
+            for knob, value in own.items():
+                free.setdefault((knob, value), row["microseconds"] / least)
+                if all(own[k] == best[k] for k in own if k != knob):
+                    fixed.setdefault((knob, value), row["microseconds"] / least)
+        for kind, ratios in (("free", free), ("fixed", fixed)):
+            for key, ratio in ratios.items():
+                result.setdefault(key, {"free": [], "fixed": []})[kind].append(ratio)
+    return dict(sorted(result.items(), key=lambda item: _order(*item[0])))
+
+
+def _order(knob: str, value: str) -> tuple[bool, str, int, str]:
+    digits = "".join(c for c in value if c.isdigit())
+    return knob not in ("block", "registers"), knob, int(digits or 0), value
 
 
 def axis_gains(kernels: Iterable[Measured]) -> Iterator[tuple[str, dict[str, float]]]:

@@ -12,7 +12,7 @@ from generator.errors import SpecError
 from generator.profile import load_profile
 from generator.targets import TARGETS
 from generator.tune.evidence import samples_file
-from generator.tune.report import axis_gains, read_evidence, report
+from generator.tune.report import axis_gains, read_evidence, report, sensitivity
 from generator.tune.tuned import FOLDER
 from generator.tune.winners import deciding
 
@@ -65,6 +65,14 @@ def test_what_each_axis_was_worth(path):
     gains = {axis: list(values.values()) for axis, values in axis_gains(read_evidence(path, [SPEC]).kernels)}
     # Without tfirst nothing changes: the only candidate with it is wrong. The default's launch numbers cost 12 / 10.
     assert gains == {"launch": [1.2], "box": [1.2], "stream": [1.1]}
+
+
+def test_sensitivity_with_all_else_free_and_fixed(path):
+    found = sensitivity(read_evidence(path, [SPEC]).kernels)
+    assert found["block", "128"] == {"free": [1.2], "fixed": []}
+    assert found["stream", "without"] == {"free": [1.1], "fixed": [1.1]}
+    assert found["box", "without"] == {"free": [1.2], "fixed": []}
+    assert found["box", "with"] == {"free": [1.0], "fixed": [1.0]}
 
 
 def test_the_report_is_markdown(path):
