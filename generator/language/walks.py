@@ -40,6 +40,7 @@ def rewritten(
     replace: Callable[[Node], Node | None] = lambda _: None,
 ) -> list[Node]:
     """Graphs whose parts are what `change` makes of them on their rewritten arguments; what is replaced stays whole."""
+    roots = list(roots)  # kept, for the ids of parts to stay their own
     done: dict[int, Node] = {}
 
     def visit(n: Node) -> Node:

@@ -20,7 +20,8 @@ from generator.operators import RECORDS
 
 @pytest.fixture(autouse=True)
 def all_in_the_library(monkeypatch):
-    monkeypatch.setattr("generator.emit.action_table.OPERATORS", KERNELS)
+    for module in ("emit.action_table", "served"):
+        monkeypatch.setattr(f"generator.{module}.OPERATORS", KERNELS)
 
 
 def read(code, values):

@@ -13,7 +13,8 @@ from generator.language import Fermion, Links, Real, action, parameter
 
 @pytest.fixture(autouse=True)
 def all_in_the_library(monkeypatch):
-    monkeypatch.setattr("generator.emit.action_table.OPERATORS", KERNELS)
+    for module in ("emit.action_table", "served"):
+        monkeypatch.setattr(f"generator.{module}.OPERATORS", KERNELS)
 
 
 @pytest.mark.parametrize("name", [n for n, r in WITH_MATRIX.items() if r.matrix is not None])
