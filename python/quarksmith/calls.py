@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,10 @@ from ._quarksmith import Spinors
 from .table import Command
 
 log = logging.getLogger("quarksmith")
+if "ipykernel" in sys.modules and not log.handlers:  # in a notebook progress is shown, unless logging is set up
+    log.addHandler(logging.StreamHandler())
+    log.handlers[0].addFilter(lambda record: not logging.root.handlers)
+    log.setLevel(logging.INFO)
 
 
 class NotConverged(_quarksmith.Error):
@@ -24,6 +29,9 @@ class Report(dict[str, Any]):
     """What a command reports, as --json of the command has it; `text` is what it prints."""
 
     text: str = ""
+
+    def __repr__(self) -> str:
+        return self.text.rstrip() or f"{type(self).__name__}({', '.join(self)})"
 
 
 class Eigenvectors(Report):

@@ -17,9 +17,14 @@ class Solver:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = commands.with_action(kwargs)
         command = commands.TABLE["solve"].without("rhs", "guess")
-        self._solver = _quarksmith.open_solver(command.values(command.bind(args, kwargs)), None)
+        bound = command.bind(args, kwargs)
+        self._solver = _quarksmith.open_solver(command.values(bound), None)
+        self._said = ", ".join(f"{name}={value!r}" for name, value in bound.items())
         self.reports: list[Report] = []
         """Of its calls."""
+
+    def __repr__(self) -> str:
+        return f"Solver({self._said}; {len(self.reports)} calls)"
 
     def __call__(self, rhs: Spinors, guess: Spinors | None = None) -> Spinors:
         """The x with M x = b.
