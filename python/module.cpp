@@ -66,7 +66,7 @@ void assign(Object& object, const GivenNumbers& numbers) {
 
 /// The memory of an object, which lives as long as an array of it.
 nb::object memory_of(nb::handle self, const MemoryView& view) {
-  const auto [kind, number] = view.device->exchange_name();
+  const auto [kind, number] = view.device->identity().dlpack;
   view.device->synchronize();
   const nb::ndarray<nb::array_api, double> array(view.data, view.shape.size(), view.shape.data(), self, nullptr,
                                                  nb::dtype<double>(), kind, number);

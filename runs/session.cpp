@@ -79,7 +79,7 @@ struct DeviceOfRank {
 void check_places(const Device& device, Session& session) {
   Communicator& ranks = session.ranks();
   DeviceOfRank mine{ranks.host_ranks()[0], device.name() != "cpu", {}};
-  device.pci_address().copy(mine.address, sizeof(mine.address) - 1);
+  device.identity().pci_address.copy(mine.address, sizeof(mine.address) - 1);
   std::vector<DeviceOfRank> all(ranks.size());
   ranks.all_gather(&mine, sizeof(mine), all.data());
   std::set<std::pair<int, std::string>> gpus;

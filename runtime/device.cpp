@@ -29,7 +29,7 @@ std::string Device::choices() {
   return text;
 }
 
-void* Device::staging(std::size_t bytes) {
+void* DeviceMemory::staging(std::size_t bytes) {
   if (staging_bytes_ < bytes) {
     staging_.reset();
     staging_ = allocate_host(bytes);
@@ -127,7 +127,7 @@ std::vector<TunedDevice> tuned_for(std::string_view device, std::string_view arc
   return found;
 }
 
-Memory::Memory(std::shared_ptr<Device> device, std::size_t bytes)
+Memory::Memory(std::shared_ptr<DeviceMemory> device, std::size_t bytes)
     : device_(std::move(device)), data_(device_->allocate(bytes)), bytes_(bytes) {
   device_->held_ += bytes;
 }

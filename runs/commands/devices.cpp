@@ -43,7 +43,7 @@ Place place_of(const Device& device) {
   const std::vector<int> processors = bound_processors(), nodes = numa_nodes_of(processors);
   put(p.host, host_name());
   put(p.device, device.name());
-  put(p.address, device.pci_address());
+  put(p.address, device.identity().pci_address);
   put(p.processors, ranges_text(processors));
   put(p.nodes, ranges_text(nodes));
   p.processor_count = static_cast<int>(processors.size());
@@ -91,7 +91,7 @@ class Devices {
                                   {"tuned", t.kernels},
                                   {"tuned_on", t.on},
                                   {"stale", t.stale}});
-      if (!device->pci_address().empty()) gpus_.push_back(device);
+      if (!device->identity().pci_address.empty()) gpus_.push_back(device);
     }
     if (gpus_.empty()) print_line("no GPU is in use: none was found, or this build has no kernels for any");
     const std::string mpi = Communicator::library();
@@ -110,7 +110,7 @@ class Devices {
         const Device &one = *gpus_[a], &other = *gpus_[b];
         const bool reach = one.reaches(other) && other.reaches(one);
         all_reach_ = all_reach_ && reach;
-        const std::string way = one.link(one.pci_address(), other.pci_address(), why);
+        const std::string way = one.link(one.identity().pci_address, other.identity().pci_address, why);
         print_line(fmt::format("{} - {}: {}; they {} each other's memory", one.name(), other.name(), way,
                                reach ? "reach" : "cannot reach"));
         json_["gpu_pairs"].push_back({{"gpus", {a, b}}, {"link", way}, {"peer_access", reach}});
@@ -135,9 +135,10 @@ class Devices {
     print_line(fmt::format("host {}: processors {}, NUMA node(s) {}", host_name(), ranges_text(processors),
                            ranges_text(numa_nodes_of(processors))));
     json_["host"] = {{"name", host_name()}, {"processors", processors}, {"numa_nodes", numa_nodes_of(processors)}};
-    for (const auto& gpu : gpus_)
-      print_line(
-          fmt::format("{} at {}, NUMA node {}", gpu->name(), gpu->pci_address(), numa_node_of(gpu->pci_address())));
+    for (const auto& gpu : gpus_) {
+      const std::string address = gpu->identity().pci_address;
+      print_line(fmt::format("{} at {}, NUMA node {}", gpu->name(), address, numa_node_of(address)));
+    }
     if (gpus_.size() > 1)
       print_line(all_reach_ ? "a rank on each GPU can use policy fused: all reach each other's memory"
                             : "ranks on these GPUs use policy overlap: not all reach each other's memory");

@@ -191,7 +191,7 @@ class Scaling {
   void write() const {
     const Lattice& lattice = domain_->lattice();
     Json j = {{"device", domain_->device().description()},
-              {"device_name", domain_->device().facts().at("device")},
+              {"device_name", domain_->device().identity().evidence.at("device")},
               {"link", lattice.ranks() > 1 ? domain_->halos().link() : "none"},
               {"half_sites", lattice.half_sites()},
               {"grid", lattice.grid()},

@@ -195,7 +195,7 @@ void measure(SweepDescription& o, Session& session) {
   const Json all = read_candidates(o);
   const auto device = session.open_device();
   device->forget_tuning();  // what candidates are compared with is the kernel itself, not what an earlier sweep chose
-  write_text(o.folder / "device.json", Json(device->facts()).dump());
+  write_text(o.folder / "device.json", Json(device->identity().evidence).dump());
   std::set<std::string> ended;
   std::map<std::string, double> proven;
   for (const Json& line : read_results(o)) {

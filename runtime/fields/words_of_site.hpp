@@ -63,7 +63,7 @@ void for_each_staged_site(const Domain& domain, Subset subset, SiteRange range, 
                           const MemoryOrder& order, const Visit& visit, std::size_t staged = 16 << 20) {
   constexpr long long step = 2 * site_block;
   const Lattice& lattice = domain.lattice();
-  Device& device = domain.device();
+  DeviceMemory& device = domain.device();
   const long long half_blocks = lattice.sites() / 2, of_site = order.site_words();
   const long long most = std::max<long long>(1, staged / sizeof(double) / (step * of_site)) * step;
   auto* const pieces = static_cast<double*>(device.staging(std::size_t(most * of_site) * sizeof(double)));

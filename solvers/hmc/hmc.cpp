@@ -50,7 +50,7 @@ double Hmc::plaquette() const {
 
 /// Measures without waiting for the device, which would leave it idle.
 void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
-  Device& device = links_.domain()->device();
+  WorkQueue& device = links_.domain()->device();
   auto begin = device.mark();
   work(*monomials_[monomial]);
   times_.push_back({monomial, std::move(begin), device.mark()});

@@ -14,6 +14,7 @@ const PrecisionInfo& computed_in(const PrecisionInfo& stored) {
 
 Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs, Components components)
     : components_(components),
+      device_(device),
       memory_(device, bytes_per_rhs * rhs),
       host_(static_cast<std::size_t>(rhs) * stride, 0.0) {
   slots_ = {{"active", active_slot}, {"status", status_slot}};

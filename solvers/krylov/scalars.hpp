@@ -36,7 +36,7 @@ class Scalars {
   void assign(const double* snapshot, int count);
 
   const Components& components() const { return components_; }
-  Device& device() const { return memory_.device(); }
+  Device& device() const { return *device_; }
   double* data() const { return static_cast<double*>(memory_.data()); }
   static constexpr int stride = 2 * most;
   static constexpr std::size_t bytes_per_rhs = sizeof(double) * stride;
@@ -45,6 +45,7 @@ class Scalars {
   std::size_t place(int rhs, std::string_view name) const;
 
   Components components_;
+  std::shared_ptr<Device> device_;
   Memory memory_;
   std::vector<double> host_;
   std::map<std::string, int, std::less<>> slots_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/fields/field.hpp"
 #include "runtime/ranks/padded_lattice.hpp"
 
 namespace quarksmith {

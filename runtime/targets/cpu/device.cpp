@@ -96,13 +96,11 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   }
 
   std::string name() const override { return "cpu"; }
-  std::string description() const override {
+  DeviceIdentity identity() const override {
     const int threads = omp_get_max_threads();
-    return fmt::format("{}, {} thread{}, kernels for {}", processor_model(), threads, threads == 1 ? "" : "s",
-                       set_.name);
-  }
-  std::map<std::string, std::string> facts() const override {
-    return {{"device", device_name()}, {"target", "cpu"}, {"toolkit", __VERSION__}};
+    return {
+        fmt::format("{}, {} thread{}, kernels for {}", processor_model(), threads, threads == 1 ? "" : "s", set_.name),
+        {{"device", device_name()}, {"target", "cpu"}, {"toolkit", __VERSION__}}};
   }
   std::span<const Kernel> kernels() const override { return kernels_of("cpu"); }
   int full_lanes(int element_bytes) const override { return set_.register_bytes / element_bytes; }

@@ -62,28 +62,24 @@ class GpuDevice final : public Device, public Roofs {
   }
 
   std::string name() const override { return fmt::format("{}:{}", target.name, index_); }
-  std::pair<int, int> exchange_name() const override { return {2, index_}; }
-  std::string description() const override {
-    return fmt::format("{}, {}, {} GiB, {} multiprocessors", properties_.name, architecture(properties_).words,
-                       properties_.totalGlobalMem >> 30, properties_.multiProcessorCount);
-  }
-  std::map<std::string, std::string> facts() const override {
+  DeviceIdentity identity() const override {
     int driver = 0, runtime = 0, clock = 0;
     check(gpuDriverGetVersion(&driver), name());
     check(gpuRuntimeGetVersion(&runtime), name());
     check(gpuDeviceGetAttribute(&clock, gpuDevAttrClockRate, index_), name());
-    const Architecture a = architecture(properties_);
-    return {{"device", properties_.name},
-            {"target", std::string(target.name)},
-            {a.key, a.number},
-            {"driver", version_text(driver)},
-            {"toolkit", version_text(runtime)},
-            {"clock_mhz", fmt::format("{}", clock / 1000)}};
-  }
-  std::string pci_address() const override {
     char address[32] = {};
     check(gpuDeviceGetPCIBusId(address, sizeof(address), index_), name());
-    return address;
+    const Architecture a = architecture(properties_);
+    return {.description = fmt::format("{}, {}, {} GiB, {} multiprocessors", properties_.name, a.words,
+                                       properties_.totalGlobalMem >> 30, properties_.multiProcessorCount),
+            .evidence = {{"device", properties_.name},
+                         {"target", std::string(target.name)},
+                         {a.key, a.number},
+                         {"driver", version_text(driver)},
+                         {"toolkit", version_text(runtime)},
+                         {"clock_mhz", fmt::format("{}", clock / 1000)}},
+            .dlpack = {2, index_},
+            .pci_address = address};
   }
   bool reaches(const Device& other) const override {
     const auto* const gpu = dynamic_cast<const GpuDevice*>(&other);

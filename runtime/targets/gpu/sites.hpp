@@ -33,7 +33,7 @@ void add_up(const SiteNumbers& numbers, double limit, double scale, UnitSum* sum
 
 /// The largest |re| or |im| of those that are finite, [slice][number].
 void largest_in_slices(const SliceNumbers& numbers, double* largest, gpuStream_t stream);
-/// Device::sums_over_slices; a phase is two doubles.
+/// SiteOperations::sums_over_slices; a phase is two doubles.
 void sums_over_slices(const SliceNumbers& numbers, const SumUnits* units, const double2* phases, int momenta,
                       double* sums, gpuStream_t stream);
 

@@ -1,0 +1,84 @@
+/// \file
+/// Memory of a device, and what is copied between it and the host.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "runtime/communicator.hpp"
+
+namespace quarksmith {
+
+/// The memory of a device, and what of the host's it reaches.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// \throws OutOfMemory not enough memory; the message says how much was asked for.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Copies between host and device; done when the call returns.
+  virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  /// Memory of the host that such copies reach fastest, at least so many bytes, for the next of them.
+  void* staging(std::size_t bytes);
+  /// Copy within the device.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  /// Sets every byte.
+  virtual void fill(void* memory, int byte, std::size_t bytes) = 0;
+
+  /// True if MPI reads and writes memory of the device.
+  virtual bool in_reach_of_mpi() const { return true; }
+  /// True if what goes to other ranks must pass through memory of the host.
+  bool staged(const Communicator& c) const { return c.size() > 1 && !in_reach_of_mpi(); }
+  /// Memory here that all ranks of the host can store into, zero at first; null on all of them if one cannot.
+  /// Collective.
+  virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
+  /// Memory of the host that the device copies from and to at full speed.
+  virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;
+  /// Bytes of memory that can still be allocated.
+  virtual std::size_t free_memory() = 0;
+  /// Bytes that fields hold here at present.
+  std::size_t held() const { return held_; }
+
+ protected:
+  DeviceMemory() = default;
+
+ private:
+  friend class Memory;
+  std::size_t held_ = 0;
+  std::shared_ptr<void> staging_;
+  std::size_t staging_bytes_ = 0;
+};
+
+/// Memory that a device frees with this.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(std::shared_ptr<DeviceMemory> device, std::size_t bytes);
+  Memory(Memory&& other) noexcept { swap(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Memory();
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  DeviceMemory& device() const { return *device_; }
+
+ private:
+  void swap(Memory& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+  std::shared_ptr<DeviceMemory> device_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace quarksmith

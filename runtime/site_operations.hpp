@@ -1,0 +1,35 @@
+/// \file
+/// What devices do with the sites of a field, whatever they hold.
+#pragma once
+
+#include <vector>
+
+#include "runtime/kernels/stored_sites.hpp"
+
+namespace quarksmith {
+
+class ExactSum;
+struct SiteDraws;
+
+/// Copies, noise, and sums whose bits do not depend on the order of their terms.
+class SiteOperations {
+ public:
+  virtual ~SiteOperations() = default;
+  /// Copies sites between fields, of which one may lie in memory that ranks share.
+  virtual void move_sites(const SiteMove& move) = 0;
+  /// Draws noise into the sites of a field; \param draws its numbers are memory of the device.
+  virtual void draw_sites(const SiteDraws& draws) = 0;
+  /// Largest absolute value of the finite ones.
+  virtual double largest(const SiteNumbers& numbers) = 0;
+  /// Sum of the numbers, rounded as suits the `largest` of all ranks.
+  virtual ExactSum sum(const SiteNumbers& numbers, double largest) = 0;
+  /// Largest |re| or |im| of the finite numbers, [slice][number].
+  virtual std::vector<double> largest_in_slices(const SliceNumbers& numbers) = 0;
+  /// Sums over slices with phases, [slice][momentum][number][4]: multiples of the units of the number (all,
+  /// [slice][number]), real and imaginary part of the first, then of the second.
+  /// \param phases of each momentum and site of a slice as (re, im), in memory of the device.
+  virtual std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
+                                               const double* phases, int momenta) = 0;
+};
+
+}  // namespace quarksmith
