@@ -122,7 +122,7 @@ void Gathering::reserve(int rhs) const {
 
 void Gathering::complete(SpinorField& field) const {
   reserve(field.rhs());
-  DeviceMemory& device = domain_->device();
+  Device& device = domain_->device();
   const SpinorField slices = field.by_slice();
   const StoredSites sites = stored_sites(slices), mine = sites_in_zone(sites, leaving_.data(), count_);
   const std::size_t bytes = bytes_of_zone(mine);
