@@ -68,7 +68,7 @@ CLI::Option* declare(const Member& m, CLI::App& command) {
   return option->group(group);
 }
 
-/// The command that is asked for, and what it is to be told.
+/// The command of this command line with its session and options.
 class Asked {
  public:
   Asked(const Command& command, CLI::App& app) : call_(command, session_), app_(app) {
@@ -82,15 +82,15 @@ class Asked {
     return 0;
   }
 
-  /// What is required is required in help alone: the checks of members find what is missing, after what is wrong.
+  /// Marks required options for the help text only: members report missing values themselves, after wrong ones.
   void show_required() {
     const auto& all = call_.members().all();
     for (std::size_t n = 0; n < all.size(); ++n) options_[n]->required(all[n].is_required());
   }
 
-  /// \throws UsageError always: what is wrong with words that CLI11 does not take, and what to do.
+  /// Reports a command line that CLI11 cannot parse. \throws UsageError always, with the reason and a remedy.
   [[noreturn]] void refuse(const CLI::ParseError& error) {
-    // A misspelt option is the reason why a word is left over: it is told first.
+    // A misspelt option leaves its value as a surplus argument, so the option is reported first.
     const auto left = app_.remaining(true);
     const auto option = std::find_if(left.begin(), left.end(), [](const auto& w) { return w.starts_with("-"); });
     if (option != left.end() && *option != "--") {
@@ -113,7 +113,7 @@ class Asked {
     throw Refusal(Refusal::Kind::unknown, word, 0,
                   fmt::format("{}: '{}' {}; {} shows its use", wording().subject, word, why, wording().help()));
   }
-  /// \throws Refusal an option stands without its value.
+  /// \throws Refusal always: an option has no value.
   [[noreturn]] void refuse_empty(const std::string& name) const {
     throw Refusal(Refusal::Kind::no_value, member_of(name), 0,
                   fmt::format("{}: {} has no value; {} shows its use", wording().subject, name, wording().help()));
@@ -141,17 +141,17 @@ class Asked {
   Session session_;
   Call call_;
   CLI::App& app_;
-  std::vector<CLI::Option*> options_;  ///< of the members
+  std::vector<CLI::Option*> options_;  ///< one for each member, in the same order
 };
 
-/// \throws UsageError the first word is neither a command nor an option of all.
+/// Reports a first argument that is neither a command nor a global option. \throws UsageError always
 void refuse_unknown(const std::string& first, std::vector<std::string> known) {
   known.insert(known.end(), {"--help", "--version"});
   throw UsageError(fmt::format("{} '{}' is unknown; {}`quarksmith --help` lists all",
                                first.starts_with("-") ? "option" : "command", first, suggestion(first, known)));
 }
 
-/// \throws Refusal `--name=` without a value: CLI11 takes the next word for it.
+/// \throws Refusal an argument is `--name=` without a value, for which CLI11 would take the next argument.
 void refuse_empty_values(int argc, const char* const* argv) {
   for (int n = 1; n < argc; ++n) {
     const std::string word = argv[n], name = word.substr(0, word.size() - 1);
@@ -163,7 +163,7 @@ void refuse_empty_values(int argc, const char* const* argv) {
   }
 }
 
-/// The words with the name of an action in place of the file that states it, whose parameters are options from here on.
+/// The command line with the file of `--action FILE` replaced by the name of its action, so that its options are known.
 std::vector<std::string> with_actions(int argc, const char* const* argv) {
   constexpr std::string_view option = "--action";
   std::vector<std::string> words(argv, argv + argc);

@@ -275,7 +275,7 @@ def _action(options: argparse.Namespace) -> int:
 
 
 def _tested_kernel(spec: KernelSpec, build: Build) -> int:
-    """Compiles a kernel, or finds it; it is tested, and not kept if it fails."""
+    """Compiles a kernel or takes it from the cache, tests it, and discards it if a test fails; the exit status."""
     start = time.monotonic()
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
@@ -340,7 +340,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _all_kernels(profile: str) -> Iterator[KernelSpec]:
-    """Kernels of a profile, or of the two profiles that have all kernels between them."""
+    """Kernels of a profile; without a name, those of `full` and `wide`, which together have all kernels."""
     for name in [profile] if profile else ["full", "wide"]:
         yield from load_profile(name).kernels
 

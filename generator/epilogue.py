@@ -10,9 +10,9 @@ class Epilogue:
     """What a hopping kernel does with D psi before it writes: nothing, a x + b D psi, or products with the site term.
 
     Attributes:
-        name: in records, kernel names and the registry.
-        formula: what it returns, d = D psi; T is the site term of the operator, of T(d) its inverse.
-        cpp: class of runtime/kernels/epilogue.hpp.
+        name: as in records, kernel names and the registry.
+        formula: the result, with d = D psi; T(x) applies the site term of the operator, T(d) its inverse.
+        cpp: name of its class in runtime/kernels/epilogue.hpp.
     """
 
     name: str
@@ -21,17 +21,17 @@ class Epilogue:
 
     @property
     def reads_x(self) -> bool:
-        """True if it adds to another field."""
+        """True if the epilogue reads another field x."""
         return "x" in self.formula
 
     @property
     def has_term(self) -> bool:
-        """True if it reads a site term."""
+        """True if the epilogue applies the site term or its inverse."""
         return "T(" in self.formula
 
     @property
     def applies_inverse(self) -> bool:
-        """True if that term is the inverse of T."""
+        """True if the epilogue applies the inverse of the site term."""
         return "T(d)" in self.formula
 
 

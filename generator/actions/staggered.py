@@ -62,9 +62,10 @@ FourLinks = dict[Direction, Node]
 
 
 def fat7(u: Any, one: Any, three: Any, five: Any, seven: Any, lepage: Any = None) -> FourLinks:
-    """Sums of paths of 1, 3, 5 and 7 links whose steps aside differ, and of Lepage's 5 (hep-lat/9903032).
+    """Fat links: weighted sums of paths of 1, 3, 5 and 7 links, and of Lepage's 5-link paths (hep-lat/9903032).
 
-    Those go two steps aside in one direction (hep-lat/9809157): staples of staples, but for the six that are the link.
+    Paths of 3, 5 and 7 links go aside in different directions; Lepage's go two steps aside in one (hep-lat/9809157).
+    These are staples of staples, less the six that fold back to the link itself.
     """
     fat = {}
     for mu in directions:
@@ -94,7 +95,10 @@ class Asqtad(ImprovedStaggered):
     u0: Real = parameter(1, help="tadpole factor", lower=0.1)
 
     def links(self, u: Links) -> tuple[FourLinks, FourLinks]:
-        """Each link but the first over u0: couplings of gluons of momentum pi vanish, and errors of order a^2."""
+        """Fat and long links: each link of a path but the first is divided by u0.
+
+        The weights remove couplings to gluons of momentum pi, and errors of order a^2.
+        """
         u2 = self.u0 * self.u0
         fat = fat7(u, 5 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2), -1 / (16 * u2 * u2))
         return fat, naik(u, -1 / (24 * u2))
@@ -107,7 +111,7 @@ class Hisq(ImprovedStaggered):
     naik_epsilon: Real = parameter(0, help="epsilon of the long links, for charm")
 
     def links(self, u: Links) -> tuple[FourLinks, FourLinks]:
-        """Fat7, in U(3), and asqtad's with the Lepage term of two levels (also arXiv:1004.0342)."""
+        """Fat7 links, projected to U(3), then smeared as in asqtad with twice the Lepage term (arXiv:1004.0342)."""
         v = stored(fat7(u, 1 / 8, 1 / 16, 1 / 64, 1 / 384))
         w = stored({mu: project_u3(v[mu]) for mu in directions})
         fat = fat7(w, 1 + self.naik_epsilon / 8, 1 / 16, 1 / 64, 1 / 384, -1 / 8)

@@ -1,4 +1,4 @@
-"""Storage of links of any colours: one statement of each, evaluated on numbers and on text.
+"""Storages of links with any number of colours, each written once and evaluated on numbers or on C++ text.
 
 `encode` and `decode` are written once against an `Ops` object. With `Numeric` they run on NumPy arrays (tests); the
 emitter passes an object that prints C++ instead (`generator.cpp.expressions.Tracer`).
@@ -20,7 +20,7 @@ MOST_COLOURS = 16
 
 
 class Ops(Protocol):
-    """Operations that are not spelled by Python operators."""
+    """Operations for which Python has no operator."""
 
     def complex(self, re: Any, im: Any) -> Any: ...
     def real(self, z: Any) -> Any: ...
@@ -80,14 +80,14 @@ class Storage:
     """How many reals hold a link, and how.
 
     Attributes:
-        name: as in kernel names, `r12`; of other than three colours their number comes first, `c2r4`.
+        name: as in kernel names, `r12`; for other than three colours their number comes first, `c2r4`.
         reals: real numbers stored per link.
         encode: (rows of a link, ops) -> reals in [-1, 1].
         decode: (reals, ops) -> rows.
         formula: one line for the generated file.
         exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
         temporal: True if links in time are known to be 1 except across the last slice (temporal gauge).
-        group: which matrices it holds: `any`, `SU(N)` or `U(N)` with its colours, or `su(N)`, the algebra of the first.
+        group: which matrices it holds: `any`, `SU(N)`, `U(N)` or the algebra `su(N)`, where N is the number of colours.
         colours: rows of a link.
     """
 
@@ -116,7 +116,7 @@ def _complexes(p: Sequence[Any], ops: Ops) -> list[Any]:
 
 
 def all_elements(colours: int) -> Storage:
-    """Any matrices of so many colours; of one, numbers."""
+    """The storage of all elements of a matrix; for one colour, of a complex number."""
 
     def encode(u: Rows, ops: Ops) -> list[Any]:
         return _parts([z for row in u for z in row], ops)
@@ -132,7 +132,7 @@ def all_elements(colours: int) -> Storage:
 
 
 def algebra_of(colours: int) -> Storage:
-    """Anti-Hermitian matrices without trace."""
+    """The storage of traceless anti-Hermitian matrices."""
     pairs = [(i, j) for i in range(colours) for j in range(i + 1, colours)]
 
     def encode(p: Rows, ops: Ops) -> list[Any]:
@@ -211,9 +211,9 @@ def _decode_8(p: Sequence[Any], ops: Ops) -> Rows:
     return (s1, s2, s3), (r1, r2, r3), (-q1, c2, c3)
 
 
-# A unitary matrix becomes one of SU(3) when its last row is divided by the determinant, a phase, which is stored beside
-# it. Long links of improved staggered quarks are kept like this: products of three links times a real number, one for a
-# field, which multiplies hops.
+# A unitary matrix becomes one of SU(3) when its last row is divided by its determinant, a phase, which is stored too.
+# Long links of improved staggered quarks are products of three links times one real number for the whole field: the
+# product is stored like this, and the number multiplies hops.
 
 
 def _determinant(u: Rows, ops: Ops) -> Any:
@@ -245,7 +245,7 @@ def _decode_9(p: Sequence[Any], ops: Ops) -> Rows:
 
 
 def temporal_gauge(storage: Storage) -> Storage:
-    """A storage for links in temporal gauge, made of another: time links are read across the last slice only."""
+    """A storage for links in temporal gauge, made from another: time links are read on the last slice only."""
     formula = storage.formula + "; time links 1 but on one slice"
     return replace(storage, name=storage.name + "t", formula=formula, temporal=True, group="SU(3)")
 
@@ -302,10 +302,10 @@ def algebra_storage(colours: int) -> Storage:
 
 
 def like(storage: Storage, colours: int) -> Storage:
-    """The storage of N colours that corresponds to one of three: that of momenta, or of all elements."""
+    """The storage of N colours for the same matrices as one of three colours: momenta, else all elements."""
     return (algebra_storage if storage.group.startswith("su(") else full_storage)(colours)
 
 
 def numbers_of(name: str) -> str:
-    """A storage as rows of profiles name it: three colours by their reals alone."""
+    """The name of a storage in rows of profiles: for three colours the number of reals alone, `12` of `r12`."""
     return name.removeprefix("r")

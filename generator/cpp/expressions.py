@@ -15,14 +15,14 @@ from ..language.printed import literal
 
 
 def colours_argument(colours: int) -> str:
-    """The last template argument of what has colours: three are the default of all."""
+    """The number of colours as a last template argument; empty for three, the default of all templates."""
     return "" if colours == 3 else f", {colours}"
 
 
 def combination(row: np.ndarray, names: list[str]) -> str:
     """sum_k row[k] * names[k] as an expression of colour vectors; multiples of i need no multiplication.
 
-    A modulus that all factors share is multiplied once.
+    A modulus that all coefficients share is factored out.
     """
     row = np.asarray(row, dtype=complex)
     sizes = np.abs(row[np.abs(row) > 0])
@@ -70,9 +70,9 @@ def statements_of(formula: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Text:
-    """A C++ expression; `kind` is real or complex, `atom` says that it needs no parentheses.
+    """A C++ expression; `kind` is real or complex, `atom` is true if it needs no parentheses.
 
-    A product of complex numbers knows its factors and sign, so that a sum of two becomes one chain of multiply-adds.
+    A product of complex numbers keeps its factors and sign, so that a sum of two becomes one chain of multiply-adds.
     """
 
     code: str

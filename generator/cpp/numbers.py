@@ -14,7 +14,7 @@ _FUNCTIONS = {"exp": "std::exp({})", "adj": "std::conj({})", "re": "Value({}.rea
 
 
 def number_function(rows: Iterable[Product], parameters: Sequence[str], *, is_complex: bool = False) -> str:
-    """A lambda of the values `p[n]` of the parameters, of real numbers or of complex ones."""
+    """The text of a C++ lambda that computes a sum from the values `p[n]` of the parameters, real or complex."""
     rows = collected(rows)
     if not is_complex and any(_is_complex(n) for _, numbers in rows for n in numbers):
         is_complex = True
@@ -36,10 +36,10 @@ def _is_complex(node: Node) -> bool:
 
 
 def _cpp(node: Node, parameters: Sequence[str], is_complex: bool, level: int = 0) -> str:
-    """An expression of a number; in parentheses where it stands in one that binds more strongly.
+    """A number as a C++ expression, in parentheses if it binds less strongly than `level`, that of its surroundings.
 
     Raises:
-        ExpressionError: it is no function of the parameters.
+        ExpressionError: the number depends on more than the parameters.
     """
     if node.op == "parameter":
         return f"p[{parameters.index(node.data)}]"

@@ -18,7 +18,7 @@ def operand(code: str) -> str:
 
 
 def walked(at: Displacement) -> tuple[str, str]:
-    """Template arguments of a walk, and further arguments: directions of the call are known when it runs."""
+    """Template arguments of `walk`, and its further arguments: directions that come with the call of a kernel."""
     steps = [(n, mu) for mu, n in enumerate(at) for _ in range(abs(n))]
     if not any(at[4:]):
         return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for n, mu in steps), ""
@@ -27,7 +27,7 @@ def walked(at: Displacement) -> tuple[str, str]:
 
 
 def is_chain(code: str) -> bool:
-    """Whether further factors may follow a product from the left."""
+    """Whether C++ text is a product without sums or signs, to which `* factor` can be appended without parentheses."""
     depth, gaps = 0, ""
     for c in code.replace(" * ", "*"):
         depth += (c in "([{") - (c in ")]}")

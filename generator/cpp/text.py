@@ -51,15 +51,15 @@ class Statements:
         operands: field -> member of the kernel's arguments.
         kinds: field -> kind.
         roots: what is computed.
-        inlined: whether products of matrices are.
-        transports_inlined: whether products of a matrix and a spinor are, and loads of matrices away from the site.
-        basis: in which constant matrices act on spins.
+        inlined: whether products of matrices are inlined.
+        transports_inlined: whether products of a matrix and a spinor, and loads of matrices at other sites, are too.
+        basis: the gamma basis in which constant matrices act on spins.
         kept: how many matrices that later terms need may stay in registers from one term to the next.
-        sparing: whether loads stay with their term of a sum and are made anew for the next: a compiler that starts all
-            loads at once, or keeps what many terms read, runs out of registers.
-        flavours: spinors of a site that belong together: consecutive right-hand sides.
-        colours: of spinors and matrices.
-        at_home: fields read and written at the site itself alone, which hold no border, where others do.
+        sparing: whether each term of a sum loads its operands anew, to save registers: a compiler that starts all loads
+            at once, or keeps what many terms read, runs out of them.
+        flavours: number of spinors of a site that belong together as consecutive right-hand sides.
+        colours: number of colours of spinors and matrices.
+        at_home: fields that are used at the site itself only, and have no halo where others have one.
     """
 
     operands: Mapping[str, str]
@@ -87,7 +87,7 @@ class Statements:
         self._adds_up = False
 
     def value(self, v: Value) -> str:
-        """An operand that stands for a value; statements that it needs are added."""
+        """The C++ operand for a value; adds the statements that compute it."""
         if id(v) in self._names:
             return self._names[id(v)]
         if v.op in _STATEMENTS:
@@ -101,7 +101,7 @@ class Statements:
     def add_up(self, roots: Sequence[tuple[int, Value]]) -> None:
         """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
 
-        Sparingly. Numbers are those of the sums, of complex roots that of the real part.
+        Sets `sparing`. Each root comes with the index of its sum; for a complex root, of the sum of its real part.
         """
         self.sparing = self._adds_up = True
         left = [(n, sign, term) for n, root in roots for sign, term in self._terms(root, 1)]
@@ -123,7 +123,7 @@ class Statements:
             self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({code});")
 
     def gather(self, roots: Sequence[Value]) -> None:
-        """Names for the first long sums in roots, whose terms are taken in turns: what one loads serves the next."""
+        """Computes the first long sum of each root, the terms of all in turns, so that one reuses loads of another."""
         sums = [first_sum(root) for root in roots]
         names: dict[int, str] = {}
         left = [(n, sign, term) for n, root in enumerate(sums) for sign, term in self._terms(root, 1)]
@@ -194,13 +194,13 @@ class Statements:
         return name
 
     def _keep(self, v: Value, name: str) -> None:
-        """A name for a value; what takes loads and sums alone is made again as loads are."""
+        """Remembers the name of a value; in `sparing` mode, one made of loads and sums is forgotten as loads are."""
         self._names[id(v)] = name
         if self.sparing and not self._adds_up and all(map(is_cheap, parts([v]))):
             self._loaded.add(id(v))
 
     def right_hand_side(self, flavour: int) -> str:
-        """The right-hand side of a flavour of the present vector."""
+        """The index of the right-hand side that holds a flavour of the spinor the kernel works on."""
         if self.flavours == 1:
             return self._rhs
         return f"{self.flavours} * {self._rhs}" + (f" + {flavour}" if flavour else "")
@@ -251,11 +251,11 @@ class Statements:
         return name
 
     def _again(self) -> str:
-        """End of the names of what is loaded again."""
+        """Suffix for names of values that are loaded again, so that names stay unique; empty the first time."""
         return f"_{self._round}" if self._round > 1 else ""
 
     def _terms(self, v: Value, sign: int, root: bool = True) -> list[tuple[int, Value]]:
-        """The terms of a sum of sums; parts that are needed elsewhere are terms."""
+        """The terms of nested sums, with signs; an inner sum that is also used elsewhere stays one term."""
         if v.op in ("add", "sub") and (root or self._uses[id(v)] < 2) and id(v) not in self._names:
             left = self._terms(v.args[0], sign, False)
             return left + self._terms(v.args[1], sign if v.op == "add" else -sign, False)
@@ -265,7 +265,7 @@ class Statements:
 
     def _sum(self, v: Value) -> str:
         terms = self._terms(v, 1)
-        # Stable: begins with a term that is added, if there is one; sparingly, loads wait for what takes registers.
+        # An added term comes first if there is one; in `sparing` mode plain loads come last, after costly terms.
         terms.sort(key=lambda term: (self.sparing and term[1].op == "load", -term[0]))
         sign, first = terms[0]
         start = self.value(first)
@@ -281,7 +281,7 @@ class Statements:
         return name
 
     def _summed(self, v: Value) -> str:
-        """A loop over right-hand sides; what it names and loads is known in it alone."""
+        """A loop over right-hand sides; names and loads inside it are not visible outside."""
         self._counts["s"] += 1
         name = f"s{self._counts['s']}"
         self.lines += [f"typename Matrices::Value {name} = {{}};", "for (int n = 0; n < a.columns; ++n) {"]
@@ -298,7 +298,7 @@ class Statements:
         return name
 
     def _turned_terms(self, v: Value) -> list[tuple[int, Value]]:
-        """The terms of a sum, those of a conjugate sum conjugated one by one: it is not kept beside the whole."""
+        """The terms of a sum; a conjugate sum is conjugated term by term, which avoids keeping it in registers."""
         found: list[tuple[int, Value]] = []
         for sign, term in self._terms(v, 1):
             apart = self._terms(term.args[0], sign) if term.op == "adj" and self.sparing else []
@@ -338,14 +338,14 @@ class Statements:
         return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
 
     def _both(self, a: Value, b: Value) -> tuple[str, str]:
-        """Two operands; sparingly, that which needs more loads first, so that the other is not kept meanwhile."""
+        """Two operands; in `sparing` mode the one with more loads is computed first, so that the other is not kept."""
         if self.sparing and not self._adds_up and self._needs(b)[0] > self._needs(a)[0]:
             right = self.value(b)
             return self.value(a), right
         return self.value(a), self.value(b)
 
     def _in_turns(self, args: Sequence[Value]) -> list[str]:
-        """Operands of which one is there before the next is loaded."""
+        """Operands that are computed one after another: each is finished before the next is loaded."""
         found: list[str] = []
         for a in args:
             if found and self._needs(a)[0] > 0:

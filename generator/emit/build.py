@@ -15,7 +15,7 @@ from ..folders import ROOT
 from ..targets import HOST, TABLES
 
 RECORD = "kernels.json"
-"""File of the Python package about its build: kernels, and commands, with SOURCES for the folder of headers."""
+"""File of the Python package about its build: kernels and compile commands, in which SOURCES is the source folder."""
 SOURCES = "{sources}"
 
 
@@ -24,10 +24,10 @@ class Build:
     """The build whose programs will load the module.
 
     Attributes:
-        folder: where it lies.
+        folder: the folder of the build.
         commands: table (generator/targets.py) -> compiler and flags as the build uses them.
-        kernels: names of those that it holds already.
-        tables: those for which modules are compiled.
+        kernels: names of the kernels that the build holds already.
+        tables: the tables for which modules are compiled.
     """
 
     folder: Path
@@ -37,7 +37,7 @@ class Build:
 
     @property
     def devices(self) -> list[str]:
-        """Kinds of devices that the build computes on."""
+        """Names of the targets that the build has compilers for, each once."""
         return list(dict.fromkeys(TABLES[table].name for table in TABLES if table in self.commands))
 
     @property
@@ -48,12 +48,12 @@ class Build:
 
     @property
     def cache(self) -> Path:
-        """Where modules are kept: in its folder, or with the user where that cannot be written or is a record alone."""
+        """Folder of compiled modules: in the build, or in the user's cache if that is read-only or a Python package."""
         recorded = (self.folder / RECORD).is_file()
         if not recorded and (not self.folder.exists() or os.access(self.folder, os.W_OK)):
             return self.folder / "kernels"
         base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        if not base.is_absolute():  # the specification says to ignore such
+        if not base.is_absolute():  # to be ignored by the XDG specification
             base = Path.home() / ".cache"
         return base / "quarksmith" / "kernels"
 
@@ -74,13 +74,13 @@ class Build:
 
 
 def write_record(build: Build, file: Path) -> None:
-    """Writes what read_build needs where the build and its sources are gone."""
+    """Writes the record from which `read_build` works when the build and its sources are no longer there."""
     commands = {t: [w.replace(str(ROOT), SOURCES) for w in words] for t, words in build.commands.items()}
     file.write_text(json.dumps({"commands": commands, "kernels": sorted(build.kernels)}))
 
 
 def read_build(folder: Path) -> Build:
-    """Reads the record of a build that the build system wrote, or that of the build of the Python package.
+    """Reads how a build compiles, from its compile_commands.json or from the record of the Python package.
 
     Raises:
         SpecError: the folder holds no finished configuration.
@@ -90,7 +90,7 @@ def read_build(folder: Path) -> Build:
         found = {t: [w.replace(SOURCES, str(ROOT)) for w in words] for t, words in kept["commands"].items()}
         return Build(folder, found, frozenset(kept["kernels"]))
     record, suffix = folder / "compile_commands.json", ""
-    if not record.is_file():  # a profile beside the one of a build lies in a folder of that build
+    if not record.is_file():  # a further profile of a build has a folder inside that build's
         record, suffix = folder.parent / "compile_commands.json", f"-{folder.name}"
     if not record.is_file():
         raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
@@ -111,7 +111,7 @@ def read_build(folder: Path) -> Build:
 
 
 def _flags(words: Sequence[str]) -> list[str]:
-    """A recorded command without its launcher and files."""
+    """The compiler and flags of a recorded command, without launcher (ccache), input and output."""
     kept = [w for w in words if not re.fullmatch(r"env|CCACHE_\w+=.*|.*ccache", w)]
     for option in ("-o", "-c"):
         at = kept.index(option)

@@ -38,7 +38,7 @@ def registry_data(specs: Sequence[KernelSpec], target: Target) -> dict[str, Any]
 
 
 def registry_row(spec: KernelSpec, target: Target) -> dict[str, str]:
-    """A kernel of the table, its fields in order; those of its operator are left out."""
+    """The row of one kernel in the registry, with fields in the order of the C++ struct, less those of its operator."""
     operator = spec.operator
     cost = operator.cost(spec)
     return {
@@ -63,12 +63,12 @@ def registry_row(spec: KernelSpec, target: Target) -> dict[str, str]:
 
 
 def _literal_lines(text: str) -> str:
-    """Inside of a C++ string literal, cut into several where it is long."""
+    """Text for the inside of a C++ string literal, split into several literals where it is long."""
     return ' "\n     "'.join(textwrap.wrap(text, 96))
 
 
 def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
-    """Template arguments of `apply_halo` on GPUs, None if the kernel has no work at boundaries of parts there.
+    """Template arguments of `apply_halo` on GPUs; None if the kernel does no work at the boundary of local lattices.
 
     Its shape is that which was fastest for large launches (`chosen`, by the name of the kernel).
     """

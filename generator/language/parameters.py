@@ -1,4 +1,4 @@
-"""What a class of an action says of its parameters: help, default, range, other ways to give them."""
+"""Parameters of an action as its class declares them: help, default, range, alternative parameters."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Option:
     """An option of commands that belongs to an action.
 
     Attributes:
-        help: what it is, in one line.
+        help: its meaning, in one line.
         lower, upper: least and largest value.
-        name: as in the class; options have dashes for underscores.
-        place: where it stands.
+        name: as in the class; command-line options have dashes for underscores.
+        place: file and line of its declaration.
     """
 
     help: str
@@ -36,7 +36,7 @@ class Option:
 
     @property
     def option(self) -> str:
-        """`--csw-r`."""
+        """The option on the command line, such as `--csw-r`."""
         return f"--{option_name(self.name)}"
 
     @property
@@ -61,11 +61,11 @@ class Parameter(Option):
     """A real parameter of an action: runs record it, and an option has its name.
 
     Attributes:
-        default: its value where none is given; None if one must be given.
-        unit: its unit, empty for pure numbers.
-        several: one run takes several values (masses of one Krylov space).
-        each_slice: it may differ from slice to slice of a fifth dimension, and be complex.
-        complex: it is annotated as Complex.
+        default: the value if none is given; None if one must be given.
+        unit: the unit, empty for pure numbers.
+        several: whether one run takes several values (masses of one Krylov space).
+        each_slice: whether it may differ from slice to slice of a fifth dimension, and be complex.
+        complex: whether it is annotated as Complex.
     """
 
     default: float | None = None
@@ -104,17 +104,17 @@ def _declared(kind: type[Option], **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative(Option):
-    """Another way to give parameters: an option with numbers, separated by commas, of which they are functions.
+    """An alternative parameter: an option whose numbers, separated by commas, determine other parameters.
 
     Attributes:
-        gives: a function of the numbers, named as its arguments are, that returns parameters by name.
+        gives: a function that returns parameters by name; its arguments are the numbers and have their names.
     """
 
     gives: Callable[..., dict[str, Any]]
 
     @property
     def numbers(self) -> list[str]:
-        """Names of its numbers."""
+        """Names of the numbers that the option takes, those of the arguments of `gives`."""
         return list(inspect.signature(self.gives).parameters)
 
     @property
@@ -122,7 +122,7 @@ class Alternative(Option):
         """The parameters as functions of the numbers.
 
         Raises:
-            ExpressionError: they are no dictionary of such functions.
+            ExpressionError: `gives` fails, or returns no dictionary with names of parameters.
         """
         with at_their_line(self.place):
             given = self.gives(*(make("parameter", "real", (), n) for n in self.numbers))
@@ -148,5 +148,5 @@ def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
 
 
 def option_name(name: str) -> str:
-    """A name of the table as options have it: `twisted_mass` -> `twisted-mass`."""
+    """The name of a parameter as an option: `twisted_mass` -> `twisted-mass`."""
     return name.replace("_", "-")

@@ -34,7 +34,7 @@ def _is_own(file: str) -> bool:
 
 
 def here() -> Place:
-    """The line of the user that called, through whatever functions of this package."""
+    """The line of the user's file that led to this call, past all functions of this package in between."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back

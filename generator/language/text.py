@@ -9,7 +9,7 @@ Node = Any
 """A node of generator/language/graph.py, whose nodes print themselves with this module."""
 
 NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
-"""Directions of the lattice, then those that come with a call, and the fifth dimension."""
+"""Names of directions by index: those of the lattice, those that a call supplies, and the fifth dimension."""
 
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
 _SIGNS = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
@@ -26,7 +26,7 @@ _LEAVES: dict[str, Callable[[Node], str]] = {
 
 
 def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0, depth: int = -1) -> str:
-    """The expression as a user would write it; nodes that have a name (by id), or stand too deep, are printed short."""
+    """The expression as a user would write it; a node in `names` (by id) is its name, one below `depth` is `...`."""
     if names and id(node) in names:
         return names[id(node)]
     if node.op in _LEAVES:

@@ -1,4 +1,4 @@
-"""Constant matrices in spin and flavour: their values in any basis, and conjugates of what multiplies a spinor."""
+"""Constant matrices in spin and flavour: their values in any basis, and conjugates of factors of a spinor."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def spin_value(node: Node, basis: Basis | None) -> Matrix:
     """A constant 4x4 matrix in a basis; 2x2 for flavours.
 
     Raises:
-        ExpressionError: it holds a parameter.
+        ExpressionError: the matrix depends on a parameter.
     """
     return snap(_value(node, basis, 2 if node.kind == "flavour" else 4))
 
@@ -59,7 +59,7 @@ def is_constant(node: Node) -> bool:
 
 
 def conjugate(matrix: Node) -> Node:
-    """The conjugate of what multiplies a spinor; gamma matrices are Hermitian."""
+    """The Hermitian conjugate of a factor of a spinor: number, link, or matrix in spin or flavour."""
     if matrix.kind == "real" or matrix.op in ("gamma", "gamma5", "tau"):
         return matrix
     if matrix.op == "spin":

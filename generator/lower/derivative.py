@@ -1,7 +1,7 @@
 """Derivatives of formulas with respect to link fields, as formulas of the same language: reverse mode on the graph.
 
-Each part N of a graph receives how the functional depends on it, its cotangent C, and passes it on to the parts it is
-made of. In the sum over all sites
+Each node N of a graph receives its cotangent C, which says how the functional depends on N, and passes cotangents on to
+its arguments. C is defined by the sum over all sites
 
     dS = sum Re(C dN) of numbers, Re tr(dN C) of matrices, Re C^+ dN of spinors,
 
@@ -20,12 +20,12 @@ from ..language.walks import all_merged, parts, rewritten
 from .constants import conjugate
 
 Passed = list[tuple[Node, Node]]
-"""Parts of a node with what each receives."""
+"""Arguments of a node, each with the cotangent that it receives."""
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """factor * numbers * node, with real numbers that are the same at all sites: they commute with all that follows."""
+    """The product factor * numbers * node; the numbers are real and the same at all sites, so they commute with all."""
 
     factor: float
     numbers: tuple[Node, ...]
@@ -43,12 +43,12 @@ class Weighted:
 
 
 def derivative(functional: Node, field: str) -> dict[Direction, Node]:
-    """G of dS = sum Re tr(dU G) for S the sum over all sites of a real number (or that sum, `total`).
+    """The G of dS = sum Re tr(dU G) for the sum S over all sites of a real number, or for a `total`, which is a sum.
 
     Directions that S does not depend on are left out.
 
     Raises:
-        ExpressionError: the functional is no real number, or some part of it has no derivative.
+        ExpressionError: the functional is not a real number, or an operation in it has no derivative.
     """
     if functional.op == "total":
         functional = functional.args[0]
@@ -113,7 +113,7 @@ def applied(matrix: Node, psi: Node) -> Node:
 
 
 def weighted(node: Node) -> Weighted:
-    """A product with its real numbers of the whole lattice taken out."""
+    """A node as `Weighted`: its sign and real factors that are the same at all sites are taken out."""
     if node.op == "neg":
         inner = weighted(node.args[0])
         return Weighted(-inner.factor, inner.numbers, inner.node)
@@ -131,7 +131,7 @@ _ONE = Node("constant", "real", (), 1.0)
 
 
 def _collapsed(parts: Sequence[Weighted]) -> Weighted:
-    """The sum, with what all terms share before it."""
+    """The sum of weighted terms; factors that all terms share are taken out."""
     groups: dict[tuple[tuple[str, ...], float], list[Weighted]] = {}
     for p in parts:
         groups.setdefault((tuple(map(str, p.numbers)), abs(p.factor)), []).append(p)
@@ -153,7 +153,7 @@ def _collapsed(parts: Sequence[Weighted]) -> Weighted:
 
 
 def _product(a: Node, b: Node) -> Node:
-    """A b of matrices, where one may be 1 or a number of each site."""
+    """The product a b of matrices, simplified where one is the unit matrix or a multiple of it."""
     for one, other in ((a, b), (b, a)):
         if one.op == "identity":
             return other
@@ -163,7 +163,7 @@ def _product(a: Node, b: Node) -> Node:
 
 
 def _conjugated(m: Node) -> Node:
-    """The conjugate of a matrix; that of an outer product is one."""
+    """The Hermitian conjugate of a matrix; for an outer product, again an outer product."""
     if m.op == "identity":
         return m
     return outer(m.args[1], m.args[0]) if m.op == "outer" else adj(m)

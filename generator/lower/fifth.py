@@ -1,4 +1,4 @@
-"""Statements along a fifth dimension: M = A - H B/2 with A and B made of 1 and one shift R, H hops within a slice."""
+"""Actions with a fifth dimension: M = A - H B/2, where A and B are made of 1 and one shift R, and H hops in a slice."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .terms import HERE, Term, product_value
 class FifthForm(HoppingForm):
     """An action whose fermion moves along the fifth dimension.
 
-    R psi_s = sum over the steps +1 and -1 of (matrix of the step) psi_{s + step}, and `wall` times what comes from
-    beyond the ends.
+    The shift is R psi_s = sum over the steps +1 and -1 of (matrix of the step) psi_{s + step}; slices beyond the ends
+    are those of the other end times `wall`.
     """
 
     @cached_property
     def steps(self) -> dict[int, Matrix]:
-        """For the steps +1 and -1 the matrix of R in each basis is `step_matrix`; here in the DeGrand-Rossi basis."""
+        """The matrices of R for the steps +1 and -1 in the DeGrand-Rossi basis; `step_matrix` gives any basis."""
         return {step: self.step_matrix(step, BASES["degrand_rossi"]) for step in (1, -1)}
 
     @cached_property
     def _along(self) -> dict[tuple[str, ...], dict[int, list[Term]]]:
-        """Terms at a site that go to another slice, by their numbers and their step."""
+        """Terms that move to another slice at the same site, by their numbers and their step."""
         found: dict[tuple[str, ...], dict[int, list[Term]]] = defaultdict(lambda: defaultdict(list))
         for t in self.terms:
             if t.at[:4] == HERE[:4] and t.at[FIFTH]:
@@ -48,10 +48,10 @@ class FifthForm(HoppingForm):
 
     @cached_property
     def wall(self) -> str:
-        """The factor of what comes from beyond the ends, in words; one for all.
+        """The factor of slices from beyond the ends, as text; the same in all terms.
 
         Raises:
-            ExpressionError: walls differ.
+            ExpressionError: terms have different factors.
         """
         walls = {str(w) for t in self.terms for _, w in t.walls}
         if len(walls) != 1:
@@ -62,7 +62,7 @@ class FifthForm(HoppingForm):
         """The matrix of a step in R, normalised so that those of both steps are projectors with the sum 1.
 
         Raises:
-            ExpressionError: they are not, or terms with different numbers have different ones.
+            ExpressionError: they are no such projectors, or terms with different numbers have different ones.
         """
         found = []
         for group in self._along.values():
@@ -77,7 +77,7 @@ class FifthForm(HoppingForm):
 
     @cached_property
     def common(self) -> tuple[Node, ...]:
-        """The numbers that hops of all directions have in common: the b of M = A + h D (b + c R)."""
+        """Factors that hops in all directions have in common: the b of M = A + h D (b + c R)."""
         left = [list(h.numbers) for h in self.stated]
         found = []
         for n in self.stated[0].numbers:
@@ -88,7 +88,7 @@ class FifthForm(HoppingForm):
         return tuple(found)
 
     def own_numbers(self, hop: StatedHop) -> tuple[Node, ...]:
-        """Further factors of a hop, such as anisotropy."""
+        """Factors of a hop besides the common ones, such as the anisotropy."""
         return without(hop.numbers, self.common)
 
     def weight(self, mu: int, sign: int) -> tuple[Product, ...]:
@@ -99,7 +99,7 @@ class FifthForm(HoppingForm):
         return ((1.0, self.own_numbers(hop) if self.has_slices else hop.numbers),)
 
     def across(self, hop: StatedHop, step: int) -> list[Term]:
-        """The terms of a hop that leads to another slice as well."""
+        """The terms that make a hop and a step to another slice at once."""
         there = list(HERE)
         there[hop.mu], there[FIFTH] = hop.sign * hop.length, step
         return [t for t in self.terms if t.at == tuple(there)]
@@ -108,7 +108,7 @@ class FifthForm(HoppingForm):
         """Checks that hops to other slices are those within a slice, times c R from the right.
 
         Raises:
-            ExpressionError: they are not.
+            ExpressionError: hops to other slices have another form.
         """
         basis = BASES["degrand_rossi"]
         known = 0
@@ -133,7 +133,7 @@ class FifthForm(HoppingForm):
         """The beta, b and c of M = (alpha + beta R) + h D (b + c R), and the wall of R.
 
         Raises:
-            ExpressionError: hops of different directions have different ones.
+            ExpressionError: hops in different directions have different b or c.
         """
         beta = [
             (_part(_matrix([t], self._basis), self.steps[1]), t.numbers)
@@ -157,12 +157,12 @@ class FifthForm(HoppingForm):
 
     @cached_property
     def shift_formula(self) -> str:
-        """R in words."""
+        """The formula of R, as text."""
         terms = " + ".join(f"{self.step_title(n)} psi_{{s{n:+d}}}" for n in (1, -1))
         return f"R psi_s = {terms}"
 
     def step_title(self, step: int) -> str:
-        """P_-, P_+ for the chiralities, else the matrix."""
+        """The name of a step's matrix in `shift_formula`: P_- or P_+ for chiral projectors, else S_+1 or S_-1."""
         basis = BASES["degrand_rossi"]
         for name, sign in (("P_-", -1), ("P_+", 1)):
             if np.abs(self.steps[step] - (np.eye(4) + sign * basis.gamma5) / 2).max() < TOLERANCE:
@@ -178,10 +178,10 @@ def _matrix(terms: object, basis: Basis) -> Matrix:
 
 
 def _part(matrix: Matrix, unit: Matrix) -> float:
-    """The number c of c unit, for a term that is one of several.
+    """The number c of matrix = c unit, by projection on `unit`.
 
     Raises:
-        ExpressionError: it is not real.
+        ExpressionError: c is not real.
     """
     c = complex(np.vdot(unit, matrix) / np.vdot(unit, unit))
     if abs(c.imag) > TOLERANCE:
@@ -190,10 +190,10 @@ def _part(matrix: Matrix, unit: Matrix) -> float:
 
 
 def without(numbers: Sequence[Node], taken: Sequence[Node]) -> tuple[Node, ...]:
-    """Numbers but for some of them.
+    """The factors in `numbers` without those in `taken`.
 
     Raises:
-        ExpressionError: these are not among them.
+        ExpressionError: one of `taken` is not among `numbers`.
     """
     left = list(numbers)
     for n in taken:

@@ -1,4 +1,4 @@
-"""One hop as kernels have it."""
+"""A hop as the code of kernels is generated from it."""
 
 from __future__ import annotations
 

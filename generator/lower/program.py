@@ -1,8 +1,8 @@
-"""How the fields that a statement makes are made: launches of kernels, each of which adds a term to a matrix.
+"""Smeared links and other fields of a statement as launches of kernels, each of which adds a term to a matrix.
 
-A term is a core, a formula of matrices without the names of fields, directions and numbers, times a weight. Terms that
-differ in these alone share their kernels, whatever statements they are of. Backwards each core passes the derivative by
-its result on to the matrices that it is made of (solvers/links/).
+A term is a weight times a core: a formula of matrices without the names of fields, directions and numbers. Terms that
+differ only in these names share their kernels, even between statements. In derivatives each core passes the derivative
+by its result on to the matrices that it is made of (solvers/links/).
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ OPERANDS = tuple(f"m{n}" for n in range(1, 9))
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """A matrix made of others.
+    """A formula for a matrix made of others, without names of fields, directions and numbers.
 
     Attributes:
-        node: its graph: operands m1, m2, ..., numbers n1, n2, ..., directions of the call, the first its own.
-        operands: kind of each: matrices, phases or scalars.
-        numbers: kind of each, real or complex.
-        directions: how many it takes.
+        node: its graph, of operands m1, m2, ..., numbers n1, n2, ... and directions of the call; the first of these is
+            the direction of the matrix.
+        operands: kind of each operand: matrices, phases or scalars.
+        numbers: kind of each number: real or complex.
+        directions: number of directions that a call supplies.
         whole: whether a launch makes the matrices of all directions.
     """
 
@@ -52,15 +53,15 @@ class Core:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A term of a field, or of one of its matrices.
+    """A launch that computes one term of a field, or of one of its matrices.
 
     Attributes:
-        core: what is computed.
-        field: to which it is added; `mu` the direction of the matrix, None for all four.
-        weight: what multiplies it.
-        operands, numbers, directions: what the core is given.
-        first: it is not added, but begins the sum.
-        kept: a field that holds the core itself as well.
+        core: the formula to evaluate.
+        field: the field to which the term is added; `mu` is the direction of the matrix, None for all four.
+        weight: factors of the term.
+        operands, numbers, directions: arguments of the core.
+        first: whether the term begins the sum instead of being added.
+        kept: a field that receives the core without its weight as well; empty if there is none.
     """
 
     core: Core
@@ -81,7 +82,7 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Terms of one weight along the same directions and fields: computed together."""
+    """Terms with the same weight, directions and fields, which are computed together."""
 
     weight: Numbers
     node: Node
@@ -92,12 +93,12 @@ class _Group:
 
     @property
     def copied(self) -> tuple[str, int] | None:
-        """The matrix that it is, if it is one as it stands."""
+        """Field and direction of the matrix, if the group is just a copy of one."""
         return self.node.data if self.node.op == "load" and self.node.kind == "matrix" else None
 
 
 def launches_of(graphs: Graphs, wanted: Sequence[str]) -> list[Launch]:
-    """The launches that make some fields, and those that they are made of, in their order."""
+    """The launches that compute some fields and all fields that these depend on, in order."""
     planner = _Planner(graphs)
     for name in wanted:
         for mu in graphs.made[name]:
@@ -120,7 +121,7 @@ class _Planner:
         return self._groups[name, mu]
 
     def emit(self, name: str, mu: int) -> None:
-        """Launches that make a matrix, if it is not there."""
+        """Adds the launches that compute a matrix, unless they were added before."""
         if (name, mu) in self._made:
             return
         if self._is_whole(name):
@@ -149,7 +150,7 @@ class _Planner:
         self._launch(name, mu, inner, group.weight, first=False, kept=copied[0])
 
     def _begins_whole(self, name: str) -> bool:
-        """Whether one launch begins the sums of all directions, from fields of four matrices."""
+        """Whether one launch can begin the sums of all four directions, from fields with links in all directions."""
         if set(self.graphs.made[name]) != set(range(4)):
             return False
         begin = [self.groups(name, mu)[0] for mu in range(4)]
@@ -157,7 +158,7 @@ class _Planner:
         return whole and begin[0].core.directions == 1 and all(_form(g) == _form(begin[0]) for g in begin)
 
     def _can_be_kept(self, name: str, mu: int) -> bool:
-        """Whether a field can be made by the launch that adds it to another one."""
+        """Whether a matrix can be computed by the launch that adds it to another one."""
         if (name, mu) in self._made or name not in self.graphs.made or self._is_whole(name):
             return False
         return len(self.groups(name, mu)) == 1 and not self.groups(name, mu)[0].weight
@@ -175,7 +176,7 @@ class _Planner:
         self.launches.append(Launch(core, name, mu, weight, group.operands, group.numbers, directions, first, kept))
 
     def _is_whole(self, name: str) -> bool:
-        """Whether the matrices of all directions are of one form, each with its own direction alone."""
+        """Whether the matrices of all four directions have the same formula, which uses no other direction."""
         slots: Slots = self.graphs.made[name]
         if set(slots) != set(range(4)):
             return False
@@ -199,7 +200,7 @@ def _of_all(core: Core) -> Core:
 
 
 def grouped(node: Node, mu: int, kinds: Mapping[str, str]) -> list[_Group]:
-    """The terms of a matrix of direction mu, those of equal weight, directions and fields together."""
+    """The terms of the matrix of direction mu, grouped by weight, directions and fields."""
     found: dict[object, tuple[Numbers, Node]] = {}
     for sign, weight, term in terms(node):
         key = tuple(map(str, weight)), _along(term), _fields(term)
@@ -212,7 +213,7 @@ def grouped(node: Node, mu: int, kinds: Mapping[str, str]) -> list[_Group]:
 
 
 def terms(node: Node, sign: int = 1) -> Iterator[tuple[int, Numbers, Node]]:
-    """The terms of a sum: signs, real numbers that are the same at all sites, and what they multiply."""
+    """The terms of a sum: sign, real factors that are the same at all sites, and the rest of each term."""
     if node.op in ("add", "sub"):
         yield from terms(node.args[0], sign)
         yield from terms(node.args[1], -sign if node.op == "sub" else sign)
@@ -288,12 +289,12 @@ def _group(weight: Numbers, node: Node, mu: int, kinds: Mapping[str, str]) -> _G
 
 
 def _is_weight(node: Node) -> bool:
-    """Whether a constant is any real number, as weights of smearings are, not part of a formula as 2 and 1/2 are."""
+    """Whether a real constant is a weight, as of smearings; multiples of 1/2 belong to the formula itself."""
     return node.kind == "real" and 2 * node.data != round(2 * node.data)
 
 
 def product(weight: Numbers) -> Node:
-    """A weight as one number."""
+    """The product of the factors of a weight, as a node."""
     result = constant(1.0)
     for n in weight:
         result = n * result if result.op != "constant" or result.data != 1 else n
@@ -301,11 +302,11 @@ def product(weight: Numbers) -> Node:
 
 
 CALLED = tuple(Direction(n) for n in range(4, FIFTH))
-"""Directions that come with a call: mu, nu, rho, sigma."""
+"""Directions that a call supplies: mu, nu, rho, sigma."""
 
 
 def renamed(node: Node, names: Mapping[Direction, Direction]) -> Node:
-    """A graph of links with other directions in place of some."""
+    """A graph in which directions are replaced: those that are keys of `names`, by their values."""
     numbers = {before.index: after.index for before, after in names.items()}
     data = node.data
     if node.op == "load" and isinstance(data, tuple):
