@@ -44,7 +44,7 @@ struct Kernel {
   bool ranks;    ///< it does the work at the boundaries of parts, too
   int parities;  ///< whose sites a launch works on: one, or both
   /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` and perhaps `:reach`
-  /// (language/operator.py).
+  /// (generator/operators/expression.py).
   std::string_view signature;
 };
 

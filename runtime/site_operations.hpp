@@ -1,5 +1,5 @@
 /// \file
-/// What devices do with the sites of a field, whatever they hold.
+/// Operations of devices on the sites of a field, whatever their content.
 #pragma once
 
 #include <vector>
@@ -19,14 +19,14 @@ class SiteOperations {
   virtual void move_sites(const SiteMove& move) = 0;
   /// Draws noise into the sites of a field; \param draws its numbers are memory of the device.
   virtual void draw_sites(const SiteDraws& draws) = 0;
-  /// Largest absolute value of the finite ones.
+  /// Largest absolute value of the finite numbers.
   virtual double largest(const SiteNumbers& numbers) = 0;
-  /// Sum of the numbers, rounded as suits the `largest` of all ranks.
+  /// Exact sum of the numbers in units that fit `largest`, the largest absolute value on all ranks (SumUnits).
   virtual ExactSum sum(const SiteNumbers& numbers, double largest) = 0;
   /// Largest |re| or |im| of the finite numbers, [slice][number].
   virtual std::vector<double> largest_in_slices(const SliceNumbers& numbers) = 0;
-  /// Sums over slices with phases, [slice][momentum][number][4]: multiples of the units of the number (all,
-  /// [slice][number]), real and imaginary part of the first, then of the second.
+  /// Sums over the sites of each slice with phases, [slice][momentum][number][4]: real and imaginary part of the
+  /// multiples of the first unit, then of the second. \param units of each [slice][number].
   /// \param phases of each momentum and site of a slice as (re, im), in memory of the device.
   virtual std::vector<double> sums_over_slices(const SliceNumbers& numbers, const std::vector<SumUnits>& units,
                                                const double* phases, int momenta) = 0;

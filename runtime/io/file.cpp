@@ -16,7 +16,7 @@ namespace quarksmith {
 
 void InputFile::CloseStream::operator()(gzFile_s* stream) const { gzclose(stream); }
 
-/// Counts and checks the whole content of a gzipped file, and keeps its start.
+/// Unpacks a gzipped file to the end to find its size and damage, and keeps the start of the content in memory.
 void InputFile::unpack(std::uint64_t most) {
   stream_.reset(gzopen(name_.c_str(), "rb"));
   if (!stream_) throw Error(fmt::format("{}: cannot be opened", name_));

@@ -19,23 +19,23 @@ using ProvenanceValue =
     std::variant<std::string, double, long long, std::vector<double>, std::vector<long long>, std::vector<Complex64>>;
 using Provenance = std::map<std::string, ProvenanceValue>;
 
-/// For messages.
+/// The value as text, for messages.
 std::string text_of(const ProvenanceValue& value);
 
-/// What is kept of the solve of one column.
+/// Report of the solve of one column.
 struct ColumnReport {
   double iterations = 0, residual = 0, seconds = 0, gflops = 0;
-  std::string solver, precision, even_odd, links;  ///< how it was solved; an unfinished file may go on otherwise
-  std::vector<double> midpoint;  ///< of domain-wall quarks: sums of |psi|^2 half-way, for each t of the whole lattice
+  std::string solver, precision, even_odd, links;  ///< how it was solved; columns of one file may differ in this
+  std::vector<double> midpoint;  ///< domain-wall quarks: |psi|^2 amid the fifth dimension, summed over sites, by t
 };
 
-/// What kind of columns a file has: `/column/<a>/<colour>`, or of eigenvectors `/column/<number>/<slice>`.
+/// The columns of a file: datasets `/column/<a>/<colour>`, or for eigenvectors `/column/<number>/<slice>`.
 struct PropagatorForm {
-  bool staggered = false;  ///< colour vectors, and `a` is the number of the mass; else spinors, and `a` the spin
-  int first = 4;           ///< values of `a`
+  bool staggered = false;  ///< colour vectors, and `a` is the index of the mass; else spinors, and `a` is the spin
+  int first = 4;           ///< number of values of `a`
   bool midpoint = false;   ///< reports have the midpoint sums of domain-wall quarks
   bool vectors = false;    ///< eigenvectors, not a propagator
-  int each = 3;            ///< columns of each `a`
+  int each = 3;            ///< number of columns for each `a`
 
   int columns() const { return each * first; }
   int column(int a, int b) const { return each * a + b; }
@@ -43,27 +43,28 @@ struct PropagatorForm {
   friend bool operator==(const PropagatorForm&, const PropagatorForm&) = default;
 };
 
-/// In a provenance the digest of an action's formula; actions of the library, as released, state none.
+/// Key of a provenance for the digest of an action's formula; the library's own actions, unchanged, have none.
 constexpr const char* formula_key = "formula_digest";
-/// What a file must state if it is to serve: no formula where it has one.
+/// The provenance that a file with provenance `found` must have to be used: `own`, but with an empty formula digest if
+/// only the file has one.
 Provenance wanted_of(Provenance own, const Provenance& found);
 
-/// What a file states of itself.
+/// Attributes of a file, and the form of its columns.
 struct PropagatorHeader {
   Provenance provenance;  ///< decides whether two runs compute the same columns
-  Provenance remarks;     ///< may differ: names, versions, how the first columns were solved
+  Provenance remarks;     ///< not compared: names, versions, how the first columns were solved
   PropagatorForm form;
 
   PropagatorHeader(Provenance p = {}, Provenance r = {}, PropagatorForm f = {})
       : provenance(std::move(p)), remarks(std::move(r)), form(f) {}
 };
 
-/// docs/files.md describes the format: HDF5, followed by a seal that holds its structure once more, so that a damaged
-/// file is detected without libhdf5, which crashes on some. Written as `<path>.part` and renamed by finish(). All
-/// datasets are laid out when the file is created, so that writing a column changes no structure: a run that is killed
-/// leaves a readable file, and every rank writes its part of a column to where it stands. Each column has a checksum,
-/// the same on any grid of ranks. All calls but `has` and `report` are collective, the end of the object's life too; if
-/// one rank throws, all do.
+/// A file that is written column by column. docs/files.md describes the format: HDF5, followed by a seal that repeats
+/// its structure, so that damage is detected without libhdf5, which crashes on some damaged files. It is written as
+/// `<path>.part` and renamed by finish(). All datasets are laid out when the file is created, so that writing a column
+/// changes no structure: a run that is killed leaves a readable file, and each rank writes its sites in place. Each
+/// column has a checksum, the same on any grid of ranks. All calls but `has` and `report` are collective, and so is the
+/// destructor; if one rank throws, all do.
 class PropagatorFile {
  public:
   using Provenance = quarksmith::Provenance;
@@ -71,23 +72,23 @@ class PropagatorFile {
   /// Creates `<path>.part`, or continues it if its provenance is equal.
   /// \param overwrite replaces a finished file, and discards a partial one that is damaged or of other provenance,
   /// instead of refusing.
-  /// \throws UsageError a finished file exists, or a partial one of other provenance or of the former format; Error it
-  /// is damaged or cannot be written.
+  /// \throws UsageError a finished file exists, or a partial one of other provenance or of the former format; Error the
+  /// file is damaged or cannot be written.
   PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const PropagatorHeader& header,
                  bool overwrite, Communicator& communicator = *Communicator::self());
   ~PropagatorFile();
 
-  /// Columns that an earlier run has left; a column whose report is damaged does not count.
+  /// Whether an earlier run has written this column; one whose report is damaged does not count.
   bool has(int first, int colour) const;
-  /// Something was written there: a column that `has` and `read` reject is damaged.
+  /// Whether anything was written for this column: if so, and `has` or `read` rejects it, it is damaged.
   bool touched(int first, int colour) const;
   ColumnReport report(int first, int colour) const;
   /// \return false: the column does not match its checksum.
   [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
   /// \throws Error the disk is full or fails; earlier columns are kept.
   void write(int first, int colour, const HostSpinor& column, const ColumnReport& report);
-  /// The same beside what the caller does next, if the process is alone; one at a time. All other calls wait for it,
-  /// and mark as done what was begun. \throws Error a column before could not be written.
+  /// Starts to write a column in the background, or writes it if there are several ranks. One at a time: all other
+  /// calls wait for it, and complete it. \throws Error an earlier column could not be written.
   void begin_write(int first, int colour, std::shared_ptr<const HostSpinor> column, const ColumnReport& report);
   /// Closes the file and gives it its final name.
   void finish();
@@ -102,8 +103,8 @@ class PropagatorFile {
 /// collective.
 class PropagatorReader {
  public:
-  /// \throws Error it is missing, damaged, of the former format or no propagator.
-  /// \param vectors whether it is to hold eigenvectors; neither: it may.
+  /// \throws Error the file is missing, damaged, of the former format, or holds something else.
+  /// \param vectors whether the file must hold eigenvectors (true) or a propagator (false); none: either.
   explicit PropagatorReader(const std::filesystem::path& path, Communicator& communicator = *Communicator::self(),
                             std::optional<bool> vectors = false);
   ~PropagatorReader();
@@ -112,7 +113,7 @@ class PropagatorReader {
   const Provenance& provenance() const;
   const PropagatorForm& form() const;
   const Coordinates& extent() const;
-  /// One attribute. \throws Error there is none of this type.
+  /// One attribute. \throws Error it is missing or of another type.
   template <class T>
   const T& value(const std::string& key) const {
     const auto found = provenance().find(key);
@@ -121,13 +122,13 @@ class PropagatorReader {
     return *held;
   }
   bool has(int first, int colour) const;
-  /// Something was written there: a column that `has` rejects is damaged.
+  /// Whether anything was written for this column: if so, and `has` rejects it, it is damaged.
   bool touched(int first, int colour) const;
   ColumnReport report(int first, int colour) const;
   /// The column's checksum in hexadecimal.
   std::string checksum(int first, int colour) const;
-  /// Reads this rank's part. \return false: the column does not match its checksum. \throws Error it cannot be read, or
-  /// `column` is of another lattice.
+  /// Reads the local lattice's sites of a column. \return false: the column does not match its checksum.
+  /// \throws Error it cannot be read, or `column` is of another lattice.
   [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
   /// \throws UsageError `header` states another calculation; the message ends with `remedy`.
   void require(const PropagatorHeader& header, const Coordinates& lattice, const std::string& remedy) const;
@@ -138,11 +139,11 @@ class PropagatorReader {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Whether a file is one of HDF5, whatever it holds.
+/// Whether a file is in HDF5, whatever its content.
 bool is_hdf5(const std::filesystem::path& path);
 
-/// Reads a column of a finished file, each rank its part of it. Collective.
-/// \throws Error missing, damaged, or of another lattice.
+/// Reads a column of a finished file, each rank its local lattice. Collective.
+/// \throws Error the file is missing, damaged, or of another lattice.
 void read_propagator_column(const std::filesystem::path& path, int first, int colour, HostSpinor& column,
                             Communicator& communicator = *Communicator::self());
 

@@ -5,15 +5,15 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A Hermitian matrix as v diag(value) v^+.
+/// Eigenvalues and eigenvectors (columns of v) of a Hermitian matrix: v diag(value) v^+.
 template <class R>
 struct Eigen6 {
   R value[6];
   Complex<R> v[6][6];
 };
 
-/// Cyclic Jacobi rotations (C. G. J. Jacobi, J. reine angew. Math. 30 (1846) 51; G. H. Golub and C. F. Van Loan, Matrix
-/// Computations, 8.5): convergence is quadratic, and this many sweeps reach rounding.
+/// Diagonalises by cyclic Jacobi rotations (C. G. J. Jacobi, J. reine angew. Math. 30 (1846) 51; G. H. Golub and C. F.
+/// Van Loan, Matrix Computations, 8.5): convergence is quadratic, and ten sweeps reach rounding.
 template <class R>
 QUARKSMITH_FUNCTION Eigen6<R> eigen(const Hermitian6<R>& h) {
   constexpr int sweeps = 10;
@@ -54,7 +54,7 @@ QUARKSMITH_FUNCTION Eigen6<R> eigen(const Hermitian6<R>& h) {
   return e;
 }
 
-/// A function of numbers, lane by lane.
+/// f(x), computed lane by lane in double precision.
 template <class R, class F>
 QUARKSMITH_INLINE R of_lanes(const R& x, const F& f) {
   R result{};
@@ -120,8 +120,8 @@ struct ExpTerm : TermKernel<Codec, 0> {
   }
 };
 
-/// out = a.a times the integral over s from 0 to 1 of exp(s A) x exp((1 - s) A), A = term: for dS = tr(d exp(A) x) that
-/// is tr(dA out). Between eigenvectors of A it is x_ij times (exp(a_i) - exp(a_j)) / (a_i - a_j).
+/// out = a.a times the integral over s from 0 to 1 of exp(s A) x exp((1 - s) A), A = term. With a.a = 1,
+/// tr(d exp(A) x) = tr(dA out). In the eigenbasis of A, out_ij = x_ij (exp(a_i) - exp(a_j)) / (a_i - a_j).
 template <class Codec>
 struct ExpTermAdjoint : TermKernel<Codec, 0> {
   template <int W>

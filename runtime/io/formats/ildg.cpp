@@ -14,16 +14,17 @@ namespace {
 
 constexpr const char* xml_head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-/// The checksum does not see extents that have changed places, and is itself missed by nobody: our files say the
-/// extents again in a record of their own, which others skip, and have a checksum.
+/// A record of our own that repeats the extents, which other programs skip. It reveals exchanged extents, to which the
+/// SciDAC checksum is blind, and a missing checksum, which files with this record always have.
 constexpr const char* lattice_record = "quarksmith-lattice";
 
-/// The last line of an extra record: no checksum of the links notices what happens to it.
+/// The last line of an extra record: its SHA-256, as checksums of the links do not cover it.
 std::string seal_of(const ExtraRecord& r) { return sha256(r.type + "\n" + r.text); }
 
 bool is_lime(const InputFile& file) { return file.head(4) == "\x45\x67\x89\xab"; }
 
-/// The extents that a file of ours says again. A damaged name, too, must not hide them.
+/// Compares the extents with our own record of them, which is found even if its name is damaged.
+/// \throws Error they differ, or the checksum is missing.
 void check_lattice_record(const InputFile& file, const std::vector<LimeRecord>& records, const GaugeHead& head) {
   const auto ours = std::find_if(records.begin(), records.end(), [](const LimeRecord& r) {
     return r.type.starts_with("quarksmith-la") || r.type.ends_with("-lattice");
@@ -35,7 +36,7 @@ void check_lattice_record(const InputFile& file, const std::vector<LimeRecord>& 
     throw Error(fmt::format("{}: its scidac-checksum is missing: it is damaged; fetch it again", file.name()));
 }
 
-/// Of `plaquette = 6.28065051764e-01`, as tmLQCD writes it.
+/// Adds the plaquette of a record with `plaquette = 6.28065051764e-01`, as tmLQCD writes it, to the averages to check.
 void add_plaquette(const std::string& info, GaugeHead& head) {
   const std::size_t name = info.find("plaquette"), equal = name == std::string::npos ? name : info.find('=', name);
   if (equal == std::string::npos) return;

@@ -1,4 +1,4 @@
-// Compiled without contraction of products and sums, and without reassociation: exact sums are exact only as written.
+// Compiled without fused multiply-adds and without reassociation: exact sums are exact only as written.
 #include "runtime/targets/cpu/slices.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace quarksmith::cpu {
 namespace {
 
-constexpr int together = 256;  ///< sites whose numbers stay in the cache
-constexpr int width = 8;       ///< sums side by side: their order is of no meaning
+constexpr int together = 256;  ///< sites of a row, whose numbers stay in the cache
+constexpr int width = 8;       ///< partial sums in parallel: the result does not depend on the order
 
-/// sums[4] += what the sites of a row give with phases (re, im).
+/// Adds the sum over the sites of a row, times phases (re, im), to sums[4]: multiples of both units, each re and im.
 QUARKSMITH_CLONES void add_row(const double* re, const double* im, const double* phases, SumUnits units, double* sums) {
   double coarse_re[width] = {}, coarse_im[width] = {}, fine_re[width] = {}, fine_im[width] = {};
   for (int site = 0; site < together; site += width)
