@@ -18,9 +18,9 @@ enum class Chirality { minus, plus };
 struct SliceMatrix {
   std::array<std::vector<Complex64>, chiralities> diagonal, shifted;
 
-  /// Zero.
+  /// The zero matrix.
   explicit SliceMatrix(int slices);
-  /// alpha_s + beta_s R with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and where R leaves the slices, times wall_s.
+  /// alpha_s + beta_s R with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, times wall_s where R passes an end of the slices.
   SliceMatrix(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta,
               const std::vector<Complex64>& wall);
   static SliceMatrix one(int slices);
@@ -29,20 +29,20 @@ struct SliceMatrix {
   std::vector<Complex64>& operator()(Chirality c) { return diagonal[int(c)]; }
 };
 
-/// Number by which a kernel multiplies one part of a slice (runtime/kernels/slices.hpp).
+/// Coefficients of a chain for one slice and chirality (runtime/kernels/slices.hpp).
 struct ChainStep {
   Complex64 own, take, give, keep, close;
 };
 
-/// A matrix numerator denominator^-1 as a chain: with y = denominator^-1 x the number that arrives at slice s is
-/// k_s = y_{s+1} (P_-) or y_{s-1} (P_+), and both y_s = (x_s - shifted_s k_s) / diagonal_s and the result follow from
-/// x_s and k_s alone. The first k is what the chain itself returns to its start, a sum over all slices.
+/// A matrix numerator denominator^-1 as a recursion along the slices: with y = denominator^-1 x, the number carried to
+/// slice s is k_s = y_{s+1} (P_-) or y_{s-1} (P_+), and y_s = (x_s - shifted_s k_s) / diagonal_s and the result follow
+/// from x_s and k_s alone. The first k, which the recursion returns to its start, is a sum over all slices.
 class SliceChain {
  public:
   /// \throws UsageError the denominator has no inverse.
   SliceChain(const SliceMatrix& numerator, const SliceMatrix& denominator);
 
-  /// The Hermitian conjugate: the elements own, take_s keep ... keep give_s' of a chain that runs the other way.
+  /// The Hermitian conjugate: the chain runs the other way, with conjugate coefficients and take and give exchanged.
   SliceChain adjoint() const;
   /// Whether some coefficient is not real.
   bool is_complex() const;

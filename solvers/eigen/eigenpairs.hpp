@@ -19,11 +19,11 @@ struct EigenOptions {
   double tolerance = 1e-8;  ///< of |A v - lambda v| for |v| = 1
   int block = 4;            ///< vectors to which the operator is applied together; 1: the single-vector method
   std::uint64_t seed = 1;   ///< of the first block
-  /// Called now and then with the pairs that are found and the largest estimate of a residual that is still above the
-  /// tolerance.
+  /// Called from time to time with the number of pairs found, and the largest estimated residual that is still above
+  /// the tolerance.
   std::function<void(int found, double residual)> observer = {};
-  long long most_applications = 0;  ///< of the positive operator to one vector, then the search ends; 0: any
-  /// Called before each application, by all ranks; what it throws ends the search.
+  long long most_applications = 0;  ///< limit on applications of the positive operator to one vector; 0: none
+  /// Called before each application, by all ranks; an exception that it throws ends the search.
   std::function<void()> look = {};
 };
 
@@ -33,15 +33,15 @@ struct Eigenpairs {
   SpinorField vectors;            ///< orthonormal, as many as values
   long long applications = 0;     ///< of the positive operator to one vector
   bool converged = false;         ///< all residuals meet the tolerance
-  bool ended = false;             ///< early: by most_applications or EndSearch; there may be fewer, or none
+  bool ended = false;             ///< early, by most_applications or EndSearch; then there may be fewer pairs, or none
 
   double worst() const;
 };
 
-/// \param positive A, Hermitian and positive, in double, for options.block right-hand sides.
-/// \param root if not null i H with H Hermitian and H^2 = A: pairs are those of H.
-/// \return the best pairs, also where they miss the tolerance.
-/// \throws UsageError more pairs than there are vectors, or numbers out of their ranges.
+/// Finds the lowest or highest eigenpairs. \param positive A, Hermitian and positive, in double, for options.block
+/// right-hand sides. \param root if not null, i H with H Hermitian and H^2 = A: the pairs are those of H.
+/// \return the best pairs, even if they miss the tolerance.
+/// \throws UsageError more pairs than the space has dimensions, or numbers out of their ranges.
 Eigenpairs find_eigenpairs(const LinearOperator& positive, const EigenOptions& options,
                            const LinearOperator* root = nullptr);
 

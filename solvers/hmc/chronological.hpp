@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// The last solutions of M^+ M x = b while M moves.
+/// The last solutions of M^+ M x = b while the links of M change.
 class ChronologicalGuess {
  public:
   /// \param most solutions that are kept; 0: none, and every guess is 0.
@@ -18,13 +18,13 @@ class ChronologicalGuess {
   /// x = sum c_i v_i with the least x^+ M^+ M x - 2 Re b^+ x: what conjugate gradients minimise, over the solutions
   /// that are kept.
   void guess(SpinorField& x, const SpinorField& b, const LinearOperator& m) const;
-  /// Keeps a solution, and one less of the old ones.
+  /// Keeps a solution, and drops the oldest if there are more than `most`.
   void keep(const SpinorField& x);
   void forget() { basis_.clear(); }
 
  private:
   int most_;
-  std::deque<SpinorField> basis_;  ///< of the space of the last solutions, orthonormal; the first of it are the latest
+  std::deque<SpinorField> basis_;  ///< orthonormal, of the space of the last solutions; the latest first
 };
 
 }  // namespace quarksmith

@@ -1,5 +1,5 @@
 /// \file
-/// The Dirac operator of a monomial on links that move, and solves with it.
+/// The Dirac operator of a monomial on the changing links of a trajectory, and solves with it.
 #pragma once
 
 #include <memory>
@@ -19,38 +19,38 @@ struct FermionParameters {
   Action action;
   EvenOddForm even_odd_form = EvenOddForm::none;
   StatedSmearing smearing = {};
-  /// M + i twist gamma_5 instead of M, on its sites; of the symmetric form, which has no `mu`, M + i twist gamma_5 T_ee
-  /// (even_twist.hpp).
+  /// Not 0: M + i twist gamma_5 replaces M, on the sites of its even-odd form; for the symmetric form see
+  /// solvers/actions/even_twist.hpp.
   double twist = 0;
 };
 
-/// M, or where the even-odd form is that (staggered quarks) A = M^+ M, on the links of a trajectory; made anew when
-/// these have moved.
+/// M on the links of a trajectory, or A = M^+ M if the even-odd form is that (staggered quarks); rebuilt when the links
+/// have changed.
 class FermionOperator {
  public:
-  /// \param shifted it serves solve_shifted too.
+  /// \param shifted whether solve_shifted will be called.
   FermionOperator(const FermionParameters& parameters, const FermionSolver& solver, bool shifted = false);
   ~FermionOperator();
   FermionOperator(FermionOperator&&) noexcept;
   FermionOperator& operator=(FermionOperator&&) noexcept;
 
   const FermionParameters& parameters() const { return parameters_; }
-  /// A new trajectory begins.
+  /// Forgets what earlier solves have found, at the start of a trajectory.
   void forget() { solvers_->forget(); }
-  /// Brings it to the present links.
+  /// Rebuilds the operator on the present links, if they have changed.
   void follow(const EvolvingLinks& links);
-  /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
+  /// M, or A = M^+ M. This and all functions below use the links of the last call of follow().
   const LinearOperator& matrix() const;
   bool is_squared() const { return parameters_.action.is_squared() && parameters_.even_odd_form != EvenOddForm::none; }
-  /// Adds the force of -2 weight Re y^+ dM x, all right-hand sides; or where A stands for M^+ M, of -residue x^+ dA x
-  /// for each of them.
+  /// Adds the force of -2 weight Re y^+ dM x, summed over right-hand sides. The second function, for A = M^+ M, adds
+  /// that of -residue x^+ dA x, with a residue for each right-hand side.
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const;
   void add_squared_force(ForceSink& force, const SpinorField& x, const std::vector<double>& residues) const;
   const DiracOperator& dirac() const;
-  /// Fields of its sites. \param rhs vectors.
+  /// A field on which the operator acts. \param rhs number of right-hand sides.
   SpinorField field(int rhs = 1) const { return matrix().field(rhs); }
-  /// Sum of log |det T| over the sites that are left out of M, and those that T^-1 multiplies: odd ones if asymmetric,
-  /// all if symmetric. 0 where T does not depend on the links.
+  /// Sum of log |det T| over the sites that the even-odd form eliminates or multiplies by T^-1: the odd ones if it is
+  /// asymmetric, all if symmetric. 0 if T does not depend on the links.
   double log_det() const;
   double log_det(Parity parity) const;
 
@@ -62,7 +62,7 @@ class FermionOperator {
   /// x_k = (M^+ M + shift_k)^-1 b
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                      const std::vector<double>& tolerances, SolveWork& work);
-  /// See FermionSolvers.
+  /// Smallest and largest Ritz value of the last solve, see FermionSolvers.
   std::optional<std::pair<double, double>> ritz_values() const;
 
  private:
@@ -75,10 +75,10 @@ class FermionOperator {
   const Action& conjugate_action(const DiracOperator& single);
   LinkStore compact(const LinkStore& links) const;
   FermionParameters parameters_;
-  std::string precision_;  ///< as FermionSolver has it, and what that means where it is empty
+  std::string precision_;  ///< that of FermionSolver, or its default if that is empty
   int rhs_;
   std::unique_ptr<FermionSolvers> solvers_;
-  std::unique_ptr<Action> conjugate_;  ///< whose M' has M^+ = gamma_5 M' gamma_5, once it was looked for
+  std::unique_ptr<Action> conjugate_;  ///< the action whose M' has M^+ = gamma_5 M' gamma_5; null until needed
   std::unique_ptr<Parts> parts_;
 };
 

@@ -48,7 +48,7 @@ double Hmc::plaquette() const {
          (6.0 * links_.field().colours() * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
-/// Measures without waiting for the device, which would leave it idle.
+/// Marks times on the device's queue instead of waiting for it, which would leave it idle.
 void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
   WorkQueue& device = links_.domain()->device();
   auto begin = device.mark();
@@ -64,7 +64,7 @@ std::vector<double> Hmc::seconds_of_monomials() {
 }
 
 void Hmc::kick_with_norm(int monomial, double step, int count) {
-  constexpr std::size_t most = 8;  // fields of a number a site
+  constexpr std::size_t most = 8;  // fields of one number per site
   std::vector<double>& norms = report_->forces[monomial];
   norms_due_.push_back(
       {monomial, norms.size(), count, site_sums("kick_with_norm", {momenta_, force_, step}, {momenta_})});
@@ -141,7 +141,7 @@ void Hmc::measure(TrajectoryReport& report) {
     timed(int(n), [&](Monomial& m) { report.actions[n].push_back(m.action(links_)); });
 }
 
-/// Term by term: their differences are small compared with them.
+/// H at the end minus H at the start, term by term: the differences are small compared with the terms.
 double Hmc::difference(const TrajectoryReport& report) {
   double sum = report.kinetic[1] - report.kinetic[0];
   for (const auto& s : report.actions) sum += s[1] - s[0];

@@ -17,9 +17,9 @@ namespace quarksmith {
 
 /// Report of a trajectory.
 struct TrajectoryReport {
-  std::vector<double> kinetic;               ///< at the start and the end
-  std::vector<std::vector<double>> actions;  ///< of each monomial likewise
-  std::vector<std::vector<double>> forces;   ///< of each monomial -tr F^2 of the lattice at each kick of the scheme
+  std::vector<double> kinetic;               ///< energy at the start and the end
+  std::vector<std::vector<double>> actions;  ///< of each monomial at the start and the end
+  std::vector<std::vector<double>> forces;   ///< for each monomial, -tr F^2 summed over the lattice, at each kick
   double dh = 0;
   bool accepted = true;
   double plaquette = 0;  ///< of the links that it leaves, normalised to 1
@@ -27,8 +27,8 @@ struct TrajectoryReport {
   double seconds = 0;
 };
 
-/// Forces whose norms are reported: each, or the first of each monomial in a trajectory. The others go to the momenta
-/// at once, those of monomials that join taken back to the thin links together.
+/// Forces whose norms are reported: all, or the first of each monomial in a trajectory. Other forces are added to the
+/// momenta directly; monomials with the same smeared links then share the derivative of the smearing.
 enum class ForceNorms { all, first };
 
 /// How far the links and H are from where they were after a trajectory there and back.
@@ -42,18 +42,17 @@ class Hmc final : private Dynamics {
  public:
   /// \throws UsageError more monomials than GaussianNoise has streams.
   /// \param norms of forces that trajectories report.
-  /// \param anisotropy steps of links in time and of their momenta are those of others divided by it.
-  /// \param look called before every kick: what it throws, as whatever ends a trajectory, leaves the links as they
-  /// were.
+  /// \param anisotropy steps of time links and of their momenta are those of others divided by it.
+  /// \param look called before every kick. If it throws, as with any exception in a trajectory, the links are restored.
   Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
       std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all, double anisotropy = 1,
       std::function<void()> look = {});
 
-  /// Momenta and pseudofermions anew; kinetic energy and actions.
+  /// Draws momenta and pseudofermions; reports kinetic energy, actions and plaquette.
   TrajectoryReport begin(Noise& noise);
-  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); without one always.
+  /// A whole trajectory. \param number between 0 and 1: accepted if it is below exp(-dH); none: always accepted.
   TrajectoryReport trajectory(Noise& noise, std::optional<double> number);
-  /// A trajectory there and back, which leaves the links as they were.
+  /// Integrates a trajectory forwards and back, and restores the links.
   Reversibility reversibility(Noise& noise);
 
   const std::vector<std::unique_ptr<Monomial>>& monomials() const { return monomials_; }
@@ -63,9 +62,9 @@ class Hmc final : private Dynamics {
  private:
   void kick(const std::vector<int>& monomials, double step, double displacement, int count) override;
   void drift(double step) override { move(momenta_, step); }
-  /// The links along P, or along a force: steps in time are smaller.
+  /// Moves the links along momenta or a force p; steps of time links are divided by the anisotropy squared.
   void move(const LinkField& p, double step);
-  /// P with its matrices in time times a factor; P itself for 1.
+  /// p with the matrices of time links multiplied by a factor; p itself if that is 1.
   std::shared_ptr<const LinkField> stretched(const LinkField& p, double factor) const;
   bool reports_norm(int monomial) const;
   /// Whether the forces of two monomials are taken back to the thin links together.
@@ -74,19 +73,19 @@ class Hmc final : private Dynamics {
   void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
   /// Runs `work`, whose time counts for the monomial.
   void timed(int monomial, const std::function<void(Monomial&)>& work);
-  /// Since the trajectory began.
+  /// Seconds of each monomial since the last call.
   std::vector<double> seconds_of_monomials();
-  /// Momenta += step force; reports the norm of that, so many times: it is added up later, some together.
+  /// Momenta += step force; reports the norm of the force `count` times. Norms are summed later, several at once.
   void kick_with_norm(int monomial, double step, int count);
   void add_up_norms();
-  /// Runs `work`; if it throws, the links are again what they were.
+  /// Runs `work`; if it throws, restores the links.
   void or_restore(const std::function<void()>& work);
-  /// The energies at the end of the vectors of the report; returns their sum.
+  /// Appends the present kinetic energy and actions to those of the report.
   void measure(TrajectoryReport& report);
   static double difference(const TrajectoryReport& report);
 
   EvolvingLinks links_;
-  LinkField momenta_;  ///< in time times the anisotropy, so that kicks have one step
+  LinkField momenta_;  ///< those of time links times the anisotropy, so that kicks have one step
   LinkField force_;
   std::vector<std::unique_ptr<Monomial>> monomials_;
   std::vector<IntegratorLevel> levels_;
@@ -101,7 +100,7 @@ class Hmc final : private Dynamics {
   std::vector<Time> times_;
   struct Norm {
     int monomial;
-    std::size_t first;  ///< of its places in the report
+    std::size_t first;  ///< index in the report of the first of `count` norms
     int count;
     SiteSums sums;
   };

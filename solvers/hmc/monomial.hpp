@@ -1,5 +1,5 @@
 /// \file
-/// Terms of the action of molecular dynamics.
+/// Monomials: the terms of the action of molecular dynamics.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace quarksmith {
 struct MonomialWork {
   long long iterations = 0;  ///< of its solves
   double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
-  double solve_seconds = 0;  ///< of that its solves
+  double solve_seconds = 0;  ///< part of `seconds` in its solves
   int fallbacks = 0;         ///< solves that another method or precision ended (solvers/hmc/fermion_solvers.hpp)
   int refreshes = 0;         ///< times that near-null vectors of multigrid were made, or adapted to the links
   long long damped = 0;      ///< links whose projection on U(3) was damped in its forces
@@ -34,11 +34,11 @@ class Monomial {
   /// This monomial if it has pseudofermions, else null.
   virtual FermionMonomial* of_quarks() { return nullptr; }
 
-  /// Draws its pseudofermions, if it has any. The number is that of the monomial among all.
+  /// Draws the pseudofermions of the monomial, if it has any. The number is its index among all monomials.
   virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}
   virtual double action(const EvolvingLinks& links) = 0;
   /// out += step dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
-  /// \throws MissingKernel the build has no force of it.
+  /// \throws MissingKernel the build lacks a kernel of the force.
   virtual void force(const EvolvingLinks& links, double step, LinkField& out) = 0;
 
   /// Returns the work so far and starts counting anew.

@@ -6,7 +6,7 @@
 namespace quarksmith {
 namespace {
 
-/// The paths of one right-hand side.
+/// The force of one right-hand side along the paths of links of an action.
 class Paths {
  public:
   Paths(const ActionInfo& action, const LinkField& u, const ExpressionSettings& settings)
@@ -39,13 +39,13 @@ class Paths {
   void carry(const SpinorField& from, SpinorField& to, int step) const {
     evaluate(step > 0 ? "path_ahead" : "path_behind", {u_, from, to, along(step)}, {to}, hops_);
   }
-  /// Whether steps begin there.
+  /// Whether a path continues from a field.
   bool goes_on(int field) const {
     for (const PathStep& s : action_.path_steps)
       if (s.from == field) return true;
     return false;
   }
-  /// What lies beyond each step. M psi itself, the first of the fields, is left out.
+  /// Transports psi from the ends of the paths back to the start of each step; not to field 0, which would be M psi.
   void go_beyond(const SpinorField& psi) {
     for (const PathEnd& end : action_.path_ends) {
       beyond_.emplace_back(psi.like()).fill(0);

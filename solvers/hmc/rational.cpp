@@ -12,7 +12,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr double loosest = 1e-2;  ///< tolerance of a pole that hardly counts
+constexpr double loosest = 1e-2;  ///< tolerance of poles with negligible weight
 
 using PreciseNumbers = std::vector<Precise>;
 
@@ -29,8 +29,8 @@ PreciseNumbers derivative(const PreciseNumbers& c) {
   return d;
 }
 
-/// One root of a polynomial whose roots are all real and negative, that next to 0: Laguerre's iteration from there
-/// comes to it without passing it.
+/// The root nearest to 0 of a polynomial whose roots are all real and negative: Laguerre's iteration from 0 converges
+/// to it without passing it.
 Precise next_root(const PreciseNumbers& c) {
   const PreciseNumbers c1 = derivative(c), c2 = derivative(c1);
   const double n = static_cast<double>(c.size() - 1);
@@ -125,7 +125,7 @@ struct Fraction {
   Precise error;
 };
 
-/// p and q with r / x^power - 1 of the same size and alternating sign at given points.
+/// Finds p and q such that r / x^power - 1 has the same size and alternating signs at the points x.
 void level(Fraction& f, const PreciseNumbers& x, const PreciseNumbers& exact) {
   const std::size_t n = f.q.size() - 1, points = x.size();
   for (int pass = 0; pass < 60; ++pass) {

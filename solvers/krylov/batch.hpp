@@ -12,14 +12,14 @@ namespace quarksmith {
 /// A recurrence in the precision of `inner` that solves A x = b in the precision of `outer`.
 ///
 /// An iteration is one recorded program of the device. The scalars of all right-hand sides are copied to the host after
-/// each, and the host reads those of an iteration while later ones are under way. A right-hand side that came to rest
-/// is settled: its correction is added to x, the residual b - A x recomputed with `outer`, and the recurrence goes on
-/// from it, until that residual meets the tolerance. Results do not depend on what the host saw when, and those of a
-/// right-hand side not on the others of its batch, up to the rounding of kernels for several right-hand sides.
-/// Right-hand sides that are done leave the batch: the last take their places.
+/// each, and the host reads those of an iteration while later ones are under way. When a right-hand side has come to
+/// rest its residual is replaced: the correction is added to x, b - A x computed with `outer`, and the recurrence
+/// continues from there until the true residual meets the tolerance. Results do not depend on when the host reads the
+/// scalars, nor on the other right-hand sides, up to the rounding of kernels for several right-hand sides. Right-hand
+/// sides that are done leave the batch, and the last ones take their places.
 class KrylovBatch {
  public:
-  /// \param outer,inner the same operator twice, or in two precisions; they outlive this.
+  /// \param outer,inner the same operator twice, or in two precisions; both must outlive this.
   /// \param capacity right-hand sides at most.
   /// \param preconditioner the operator in the precision of the preconditioner; null: that of `inner`.
   /// \param deviation of the links of `inner` from those of `outer`, relative; 0: they are the same.
@@ -42,13 +42,13 @@ class KrylovBatch {
   /// If true, a right-hand side that makes no progress, or whose true residual stagnates, is given up at once, for a
   /// higher precision to continue, which reports it.
   void raised_when_lost(bool on) { raised_ = on; }
-  /// Tells that the operators apply other links than before: what was recorded of them is forgotten.
+  /// To be called when the links of the operators have changed: discards the recorded programs.
   void operators_changed() { programs_.clear(); }
 
-  /// Seconds of the iterations so far, and of them those in which the host was busy.
+  /// Seconds of all iterations so far, and the part of them in which the host was busy.
   double seconds() const { return seconds_; }
   double host_seconds() const { return host_seconds_; }
-  /// Fields that a right-hand side needs in the outer precision beside those of the recurrence and the operators.
+  /// Fields of a right-hand side in the outer precision, in addition to those of the recurrence and the operators.
   static constexpr int outer_fields = 2;
 
  private:
@@ -74,7 +74,7 @@ class KrylovBatch {
   const LinearOperator *outer_, *inner_;
   int capacity_;
   double error_;  ///< relative, of `inner`
-  bool uniform_;  ///< it is that of `outer`
+  bool uniform_;  ///< `inner` has the precision and the links of `outer`
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;

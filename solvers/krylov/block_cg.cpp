@@ -48,7 +48,7 @@ void BlockConjugateGradients::correct(SpinorField& d, SpinorField&, Courses grou
   }
 }
 
-/// Q, C and P of the open columns from their A^+ r in Q.
+/// Sets up Q, C and P for the open columns, whose A^+ r are in Q.
 void BlockConjugateGradients::begin() {
   const int columns = width_ = static_cast<int>(open_.size());
   const double cut = std::max(least_pivot, std::pow(attainable(normal_.precision()), 2));
@@ -64,7 +64,7 @@ void BlockConjugateGradients::begin() {
   x_.fill(0);
 }
 
-/// Iterates until every residual met its target.
+/// Iterates until every residual meets its target, or the block makes no progress.
 void BlockConjugateGradients::iterate() {
   const SolverResult& first = open_[0]->result;
   double least = INFINITY;

@@ -1,5 +1,5 @@
 /// \file
-/// State of the right-hand sides of a batch, for batch.cpp and settle.cpp; numbers and functions for others, too.
+/// State of the right-hand sides of a batch (batch.cpp, residual_replacement.cpp), and functions that solvers share.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /// \file
-/// Fields from one precision into another.
+/// Conversion of fields from one precision to another.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace quarksmith {
 
-/// Copies fields between two precisions: at once where one is what the kernels of the other compute in, else by way of
-/// double where neither is.
+/// Copies fields between two precisions: directly if one is double, or the precision in which kernels of the other
+/// compute; else by way of double.
 class Converter {
  public:
   /// Converts fields of up to `rhs` right-hand sides on the sites of `like`.

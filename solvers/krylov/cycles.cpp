@@ -76,7 +76,7 @@ void CycleSolver::solve(SpinorField x, const SpinorField& b, Courses group) {
   seconds_ += now() - start;
 }
 
-/// \return true if a tolerance is missed still.
+/// Applies the corrections of one cycle. \return true if a tolerance is still missed.
 bool CycleSolver::cycle(SpinorField& x, const SpinorField& b, Courses group) {
   const double start = now();
   correct(d_, r_, group);
@@ -111,7 +111,7 @@ std::vector<double> CycleSolver::residuals(const SpinorField& x, const SpinorFie
   return roots(blas_.residuals(b, r));
 }
 
-/// What the residuals are for the criterion, with d = A^+ r if that is needed. \return true if a tolerance is missed.
+/// Compares the residuals with the tolerances; leaves A^+ r in d_ if that is needed. \return true if one is missed.
 bool CycleSolver::judge(const std::vector<double>& residuals, Courses group) {
   const int count = static_cast<int>(group.size());
   const bool normal = group[0].normal(), squared = normal || squared_;

@@ -1,5 +1,5 @@
 /// \file
-/// Improvers that work in cycles.
+/// Deflating outer solvers that work in cycles.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace quarksmith {
 
-/// Their outer loop, over groups of right-hand sides: a cycle in the inner precision makes a correction of each, which
-/// is taken if the true residual gets smaller by it. The next cycle begins as long as the worst residual halves.
+/// The outer loop of such solvers, over groups of right-hand sides: a cycle in the inner precision makes a correction
+/// for each, which is accepted if it reduces the true residual. Cycles continue as long as the worst residual halves.
 class CycleSolver : public OuterSolver {
  public:
   std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
@@ -36,23 +36,23 @@ class CycleSolver : public OuterSolver {
     bool open = false;                 ///< it misses its tolerance
     bool first = true;                 ///< its first cycle
 
-    /// Counts an iteration with that residual of the recurrence, |r| or |A^+ r| as the criterion has it, and tells it.
+    /// Counts an iteration and reports it to the observers. \param norm |r| or |A^+ r| of the recurrence, by criterion.
     void count(double norm);
     bool at_limit() const { return result.iterations >= options.max_iterations; }
     bool normal() const { return options.criterion == Criterion::normal; }
-    /// |r|, or |A^+ r|, with which a cycle may end, a little below the tolerance.
+    /// The |r|, or |A^+ r|, at which a cycle may end: a little below the tolerance.
     double target() const { return 0.95 * tolerance * b_measure; }
   };
   using Courses = std::span<Course>;
-  /// d = about A^-1 r of those that are open, by iterations until their targets or what the inner precision can
-  /// represent. \param d, r of the outer precision, a column each, with memory for BlockBlas::padded(1) at least; d is
-  /// A^+ r before, if that is needed.
+  /// d = A^-1 r, approximately, for the right-hand sides that are open, to their targets or the limit of the inner
+  /// precision. \param d,r in the outer precision, one column each, with memory for BlockBlas::padded(1) at least; d
+  /// holds A^+ r on entry, if that is needed.
   virtual void correct(SpinorField& d, SpinorField& r, Courses group) = 0;
-  /// Keeps what a right-hand side has found.
+  /// Keeps the eigenvectors that a right-hand side has found, for later ones.
   virtual void learn(Course& /*course*/) {}
 
   const LinearOperator *outer_, *inner_;
-  double least_;  ///< relative residual that is asked of a cycle
+  double least_;  ///< least relative residual that a cycle aims at
   Blas blas_;
   Converter convert_;
   double seconds_ = 0, host_seconds_ = 0;

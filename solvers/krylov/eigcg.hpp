@@ -13,9 +13,9 @@ namespace quarksmith {
 /// The residuals of conjugate gradients, scaled to unit length, are a basis V of the Krylov space in which H is the
 /// tridiagonal T of the coefficients alpha and beta. When V has `search` vectors it is restarted from the Ritz vectors
 /// of the `keep` least Ritz values of T and as many of T without its last row, orthonormalised; the iteration itself
-/// goes on undisturbed. Those that there are at the end of a right-hand side, orthogonal to all before, extend a basis
-/// U, of which the next right-hand sides have their guess U (U^+ H U)^-1 U^+ A^+ r. So the eigenvectors become better
-/// from one right-hand side to the next, until there are `most_sources` times `keep`.
+/// continues undisturbed. The Ritz vectors at the end of a right-hand side, made orthogonal to all earlier ones, extend
+/// a basis U, which gives later right-hand sides the guess U (U^+ H U)^-1 U^+ A^+ r. So the eigenvectors improve from
+/// one right-hand side to the next, until there are `most_sources` times `keep`.
 class EigenConjugateGradients final : public CycleSolver {
  public:
   static constexpr int most_sources = 24;
@@ -23,8 +23,8 @@ class EigenConjugateGradients final : public CycleSolver {
 
   int vectors() const override { return static_cast<int>(h_.rows()); }
   void forget() override;
-  /// U stays, and U^+ H U is that of the new operators: guesses are the best ones in U. Of vectors from more than
-  /// `most_moving` right-hand sides the oldest are left, since the next right-hand side brings newer ones.
+  /// Keeps U, and recomputes U^+ H U with the new operators, so that guesses are still the best ones in U. Only vectors
+  /// of the last `most_moving` right-hand sides are kept, since the next one brings newer ones.
   void operators_changed() override;
   static constexpr int most_moving = 4;
   /// Ritz values of H in U, ascending.

@@ -14,42 +14,41 @@ namespace quarksmith {
 /// Whether a matrix or its Hermitian conjugate is meant.
 enum class Dagger { no, yes };
 
-/// Sums over the sites of this rank that the last kernel of an application, out = A in, makes of the fields that it has
-/// at hand, and of another.
+/// Scalar products over the sites of this rank that the last kernel of an application, out = A in, computes as well.
 struct ProductSums {
   /// (shadow, out) and |in|^2; or (out, in), |out|^2, |in|^2, (shadow, in), (shadow, out).
   enum class Kind { shadow, all };
   Kind kind;
-  const SpinorField* shadow;  ///< of the kind of out
+  const SpinorField* shadow;  ///< a field like `out`
   double* rows = nullptr;     ///< in device memory: ProductArguments (runtime/kernels/arguments.hpp)
-  /// Numbers of the right-hand sides in device memory (Scalars): those that are not active are left out, of sums and A.
+  /// Scalars of the right-hand sides in device memory (Scalars): sums and A skip those that are not active.
   double* scalars = nullptr;
   int scalar_stride = 0;
 };
 
-/// out = A in for fields of one kind with any number of right-hand sides up to the one it was made for. Not safe for
-/// use from several threads: implementations own work space.
+/// A linear operator, out = A in, for any number of right-hand sides up to the one it was made for. Not safe for use
+/// from several threads: implementations own work space.
 class LinearOperator {
  public:
   virtual ~LinearOperator() = default;
   /// `out` and `in` are different fields.
   virtual void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const = 0;
-  /// Apply with sums, if there is a kernel for them here. \return false: nothing has been done.
+  /// Applies A and computes sums, if there is a kernel for both. \return false: nothing has been done.
   virtual bool apply_summing(SpinorField& /*out*/, const SpinorField& /*in*/, Dagger, const ProductSums&) const {
     return false;
   }
-  /// Groups of sites for which there are numbers in ProductSums::rows of each right-hand side; 0: applications make
-  /// no sums.
+  /// Number of groups of sites, each with partial sums in ProductSums::rows for each right-hand side; 0: there is no
+  /// kernel that computes sums.
   virtual int sum_groups() const { return 0; }
   /// Sites that the fields hold.
   virtual Subset subset() const = 0;
   virtual const DomainPointer& domain() const = 0;
   virtual const PrecisionInfo& precision() const = 0;
-  /// Colour vectors a site and their colours, and four-dimensional fields that make a vector.
+  /// Colour vectors of a site and their colours; slices() is the number of four-dimensional fields of a vector.
   virtual Components components() const { return {}; }
   int spins() const { return components().spins; }
   virtual int slices() const { return 1; }
-  /// Vectors of its space, not initialised; in another precision.
+  /// A field on which A acts, not initialised. \param stored precision of the field; by default that of A.
   SpinorField field(int rhs, const PrecisionInfo& stored) const {
     return {domain(), stored, subset(), rhs, components(), slices()};
   }
@@ -90,7 +89,7 @@ struct SolverOptions {
   std::function<void(int rhs, int iteration, double residual)> rhs_observer;
 };
 
-/// A failure during a solve that was answered.
+/// A failure during a solve, and how the solver has continued.
 struct SolverEvent {
   int iteration = 0;
   std::string what;  ///< what happened and what was done
@@ -103,13 +102,13 @@ struct SolverResult {
   double measured = 0;  ///< what the tolerance is compared with
   bool converged = false;
   int applications = 0;        ///< of A or A^+ in the precision of the iteration
-  int exact_applications = 0;  ///< in the higher one
+  int exact_applications = 0;  ///< of A or A^+ in the higher precision
   int replacements = 0;        ///< of the residual
-  int vectors = 0;             ///< that earlier right-hand sides have found for this one
+  int vectors = 0;             ///< eigenvectors from earlier right-hand sides that this one began with
   std::string trouble;         ///< why it was given up before the limit of iterations; empty if it was not
   std::vector<SolverEvent> events;
 
-  /// Adds what was done after this.
+  /// Adds the result of a solve that has continued this one.
   void append(const SolverResult& more) {
     for (SolverEvent event : more.events) {
       event.iteration += iterations;

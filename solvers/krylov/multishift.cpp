@@ -15,7 +15,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr double margin = 0.95;  ///< of the tolerance: the recurrence has its own residual
+constexpr double margin = 0.95;  ///< target of the recurrence over the tolerance: the true residual differs a little
 
 std::unique_ptr<const NormalOperator> normal(const LinearOperator& a, int shifts, MultishiftSolver::Form form) {
   if (form == MultishiftSolver::Form::hermitian) return nullptr;
@@ -88,7 +88,7 @@ std::vector<ShiftResult> MultishiftSolver::solve(SpinorField& x, const SpinorFie
   return results_;
 }
 
-/// Sets out from x_k = 0.
+/// Initialises the recurrences at x_k = 0.
 void MultishiftSolver::start(const SpinorField& b, double b_norm, const std::vector<double>& shifts,
                              const std::vector<double>& tolerances, int limit) {
   const int count = static_cast<int>(shifts.size());
@@ -159,7 +159,7 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
     const double rr = scalars_.get(0, "base_rr").real();
     if (rr < least) least = rr, least_at = seen;
   };
-  // The smallest shift rests last, or everything has to when its recurrence broke down.
+  // The smallest shift stops last; when its recurrence breaks down all shifts have to stop.
   while (scalars_.get(0, "active") != 0.0) {
     if (seen - least_at > patience) {
       results_[order_[0]].events.push_back(
@@ -177,8 +177,8 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   host_seconds_ += now() - start - waited;
 }
 
-/// The matrix of Lanczos has the elements 1/alpha_j + beta_(j-1)/alpha_(j-1) and beside them sqrt(beta_j)/alpha_j
-/// (Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, section 6.7.3).
+/// The Lanczos matrix has the diagonal 1/alpha_j + beta_(j-1)/alpha_(j-1) and next to it sqrt(beta_j)/alpha_j (Y. Saad,
+/// Iterative Methods for Sparse Linear Systems, 2nd edition, section 6.7.3).
 std::optional<std::pair<double, double>> MultishiftSolver::ritz_values() const {
   const auto n = static_cast<Eigen::Index>(alpha_.size());
   if (n == 0) return std::nullopt;
@@ -194,7 +194,7 @@ std::optional<std::pair<double, double>> MultishiftSolver::ritz_values() const {
   return std::pair(values[0] - shift, values[n - 1] - shift);
 }
 
-/// Hands over x_k with what the last iteration has left to the next.
+/// Adds the last update of each x_k, which the next iteration would have done, and converts x_k to the precision of x.
 void MultishiftSolver::complete(SpinorField& x) {
   const int shifts = x.rhs();
   for (int s = 0; s < shifts; ++s) {
@@ -218,7 +218,7 @@ void MultishiftSolver::complete(SpinorField& x) {
   results_[order_[0]].applications = results_[order_[0]].shared_iterations;
 }
 
-/// True residuals, and iterations for the shifts whose tolerance they miss.
+/// Computes true residuals, and iterates further for the shifts that miss their tolerance.
 void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                               const std::vector<double>& tolerances, const SolverOptions& options) {
   const int count = static_cast<int>(shifts.size());

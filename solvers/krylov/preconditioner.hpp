@@ -14,14 +14,14 @@ class Preconditioner {
   /// Enqueues one application to right-hand sides 0 ... width - 1 of fields of the outer method. Recorded: it starts
   /// the same work each time and reads nothing back.
   virtual void apply(SpinorField& out, const SpinorField& in, int width) = 0;
-  /// Applications of A or A^+ in one.
+  /// Applications of A or A^+ in one application of the preconditioner.
   virtual int applications() const = 0;
 };
 
 /// A fixed number of steps of a recurrence from zero, in a precision of its own.
 ///
-/// The recurrence has its own scalars: what stops in it, because its residual vanished or a denominator did,
-/// keeps what it has reached, and begins anew in the next application.
+/// The recurrence has its own scalars: a right-hand side that stops in it, because its residual or a denominator has
+/// vanished, keeps its iterate, and starts again in the next application.
 class FixedSteps final : public Preconditioner {
  public:
   /// \param a in the precision of the steps; outlives this.
@@ -40,12 +40,12 @@ class FixedSteps final : public Preconditioner {
   std::unique_ptr<Recurrence> recurrence_;
   Memory begin_;                         ///< the scalars with which every application begins
   Converter convert_, take_;             ///< into the precision of the steps; corrections out of it
-  std::optional<Step> round_;            ///< corrections where that is the precision of the fields, too
+  std::optional<Step> round_;            ///< corrections, if the steps have the precision of the fields
   std::optional<SpinorField> residual_;  ///< before A^+, for normal equations
 };
 
-/// GCR that keeps so many directions, 1 ... MethodParameters::most_directions, with a preconditioner of the caller's or
-/// none. \param a,scalars outlive it.
+/// GCR. \param a,scalars must outlive it. \param directions of a cycle, 1 ... MethodParameters::most_directions.
+/// \param preconditioner may be null.
 std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, Scalars& scalars, int rhs, int directions,
                                      std::unique_ptr<Preconditioner> preconditioner);
 

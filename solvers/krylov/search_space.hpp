@@ -1,5 +1,5 @@
 /// \file
-/// The numbers of methods that restart a search space from the best of its vectors.
+/// Options of methods that restart a search space from the best of its vectors.
 #pragma once
 
 #include "solvers/krylov/method.hpp"

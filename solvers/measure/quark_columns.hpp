@@ -13,7 +13,7 @@
 
 namespace quarksmith {
 
-/// Sums of |psi|^2 over the sites of each t of the whole lattice. The ranks that hold its parts call this together.
+/// Sums of |psi|^2 over the sites of each t of the whole lattice. Collective.
 std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator = *Communicator::self());
 
 /// Columns of a quark's propagators, from which correlators are contracted.
@@ -33,14 +33,14 @@ struct QuarkColumns {
   bool has_midpoints() const { return norms.size() == 12; }
   const Lattice& lattice() const { return quarks[0].lattice(); }
 
-  std::vector<Propagator> quarks;  ///< one of Dirac quarks; by mass
+  std::vector<Propagator> quarks;  ///< one for Dirac quarks; for staggered quarks one for each mass
   std::vector<double> masses;
   /// slice_norms of columns of domain-wall quarks before a sink: half-way in the fifth dimension, and on the walls.
   struct Norms {
     std::vector<double> midpoint, wall;
   };
   std::map<int, Norms> norms;
-  int source_t = 0;          ///< from where t counts
+  int source_t = 0;          ///< t of the source, from which t is counted in correlators
   Complex64 time_phase = 1;  ///< of the boundary
 
  private:
@@ -52,16 +52,16 @@ struct QuarkColumns {
 /// \param domain of that lattice. \param basis of the field.
 SpinorField all_columns(const QuarkColumns& quark, const DomainPointer& domain, const BasisInfo& basis);
 
-/// Numbers by t, counted from the source over the whole lattice, and the key under which files have them.
+/// Numbers by t, counted from the source over the whole lattice, and their key in files.
 struct Correlator {
-  std::string group, name;  ///< without a group the key is that of the file
+  std::string group, name;  ///< key [group][name]; empty group: [name] at the top
   std::variant<std::vector<double>, std::vector<Complex64>> values;
 };
 
-/// A kind of correlators: what a file of solvers/measure/correlators/ defines, and all that is said of it.
+/// A kind of correlators with its documentation, which a file of solvers/measure/correlators/ defines.
 struct CorrelatorKind {
   std::string_view keys;     ///< of its results
-  std::string_view quarks;   ///< of which it is made
+  std::string_view quarks;   ///< kinds of quarks that it is made of
   std::string_view formula;  ///< with its source
   /// Contracts the columns; nothing for quarks of another kind. Collective; all ranks get the same numbers.
   std::vector<Correlator> (*contract)(const QuarkColumns& quark);

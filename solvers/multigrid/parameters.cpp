@@ -9,9 +9,9 @@
 namespace quarksmith {
 namespace {
 
-/// The first of some block lengths that fits into parts and leaves an even extent of four or more, or else of two; 1 if
-/// none does. Two blocks in a direction are the next of each other on both sides: a coarse lattice of so few has little
-/// of the low modes.
+/// The first of some block lengths that divides the local lattice and leaves an even extent of at least four, or else
+/// of two; 1 if there is none. With only two blocks in a direction, which are neighbours on both sides, a coarse
+/// lattice represents low modes poorly.
 int block_length(const Lattice& lattice, int mu, std::initializer_list<int> lengths) {
   const int extent = lattice.global_extent(mu);
   for (const int least : {4, 2})

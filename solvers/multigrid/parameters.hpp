@@ -12,44 +12,44 @@
 
 namespace quarksmith {
 
-/// A level and what leads to the next.
+/// A level, and the transfer to the next coarser one.
 struct MultigridLevel {
   Coordinates block{4, 4, 4, 4};
   int vectors = 24;
   std::optional<Method> smoother;  ///< on the even-odd form; none: a polynomial (solvers/multigrid/polynomial.hpp)
-  int smoother_steps = 8;          ///< 4 on coarse levels
-  int coarse_steps = 2;  ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
+  int smoother_steps = 8;          ///< multigrid_for chooses 4 on coarse levels
+  int coarse_steps = 2;  ///< of GCR on the next level, with a cycle as preconditioner; not used if that is the coarsest
   bool packed = true;    ///< near-null vectors and coarse matrices are stored in 16 bits
 };
 
-/// Unknowns of a direct solve at most.
+/// Largest number of unknowns of a direct solve.
 inline constexpr int most_unknowns = 2048;
 
-/// Whether that serves a lattice of so many sites and near-null vectors, in the even-odd form.
+/// Whether a coarsest level with these numbers of sites and near-null vectors is solved directly, in even-odd form.
 constexpr bool solved_directly(long long sites, int vectors) { return sites * vectors <= most_unknowns; }
 
-/// Steps on a coarsest level that it does not serve.
+/// Steps on a coarsest level that is too large for a direct solve.
 inline constexpr int steps_without_inverse = 100;
 
 struct MultigridParameters {
   std::vector<MultigridLevel> levels;
   Method coarsest = Method::gcr;  ///< of the coarsest level, on its even-odd form
-  int coarsest_steps = 0;         ///< of that; 0: a direct solve where it is small enough
+  int coarsest_steps = 0;         ///< of `coarsest`; 0: a direct solve if the level is small enough
   /// Precision of the finest level's smoother: half, single, or empty for half on GPUs, where it spares memory traffic.
   std::string smoother_precision = {};
-  int relaxations = 50;     ///< steps of MR with which near-null vectors begin
+  int relaxations = 50;     ///< steps of MR that make the first near-null vectors from noise
   int most_rounds = 5;      ///< of adaptation
-  double least_gain = 0.1;  ///< rounds end when the convergence factor, if good, falls by less than this part of it
+  double least_gain = 0.1;  ///< adaptation ends if a round reduces a good convergence factor by less than this fraction
   int width = 12;           ///< near-null vectors that are improved together
 };
 
-/// Levels for a lattice: blocks of four sites a direction, or two where those would leave fewer than four blocks, then
-/// of two, as long as coarse extents stay even and a level has many sites. Blocks are those of the whole lattice where
-/// they fit into its parts. \param length of blocks of the finest level instead, in directions that it cuts into an
-/// even extent. \param vectors near-null vectors of the finest level at most.
+/// Levels for a lattice, until one is small enough for a direct solve. In each direction blocks have the first length
+/// of 4, 3, 5, 2 (coarser levels: 2, 3) that divides the local lattice and leaves an even number of blocks, if possible
+/// at least four. \param length of blocks of the finest level, tried before these. \param vectors of the finest level.
+/// \throws UsageError no blocks fit.
 MultigridParameters multigrid_for(const Lattice& lattice, int slices, int length = 0, int vectors = 24);
 
-/// Whether a number of steps of a method can smooth, or solve on the coarsest level.
+/// Whether a fixed number of steps of a method can serve as smoother, or as solver of the coarsest level.
 bool is_smoother(Method method);
 std::vector<std::string_view> smoother_names();
 /// Name of the default smoother, and of the smoother of a level.
@@ -59,7 +59,7 @@ std::string_view smoother_of(const MultigridLevel& level);
 /// there are near-null vectors: the message names the level. \param slices of the finest level.
 void check(const MultigridParameters& parameters, const Lattice& lattice, int slices);
 
-/// Steps of the method of a coarsest level of so many sites in all; 0: a direct solve.
+/// Steps of the coarsest level's method. \param sites of the level on all ranks. \return 0: a direct solve.
 int coarsest_steps_for(const MultigridParameters& parameters, long long sites);
 
 /// A table of the levels.

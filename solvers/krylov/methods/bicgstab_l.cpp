@@ -6,7 +6,7 @@
 namespace quarksmith {
 namespace {
 
-/// A y = r.
+/// Solves A y = r by BiCGstab(l).
 ///
 /// G. L. G. Sleijpen and D. R. Fokkema, Electron. Trans. Numer. Anal. 1 (1993) 11, algorithm 3.1: l steps of
 /// bi-conjugate gradients, then the residual is made minimal over the l images that they have left, by the modified
@@ -37,12 +37,12 @@ class BiCGstabL final : public Recurrence {
   SpinorField shadow_;
   Slices r_, u_;  // A^j r, A^j u
   Step direction_, alpha_, descend_, advance_, rho_, solve_, step_, replace_;
-  std::vector<std::vector<Step>> tau_, remove_;  // of r_j from r_i: [j - 1][i - 1]
+  std::vector<std::vector<Step>> tau_, remove_;  // removal of r_i from r_j: [j - 1][i - 1]
   std::vector<Step> minimise_, update_, lower_;  // of r_j and u_j: [j - 1]
 };
 
-// Scalars that belong to r_j are numbered l - j (see blas.py). `zero` stands for those of a degree that is not there,
-// `nowhere` for what would be theirs.
+// Scalars that belong to r_j are numbered l - j (see blas.py). Kernels are written for the largest l: `zero` replaces
+// inputs that a smaller l does not have, `nowhere` takes results that it does not need.
 
 BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
     : Recurrence(a, scalars, rhs),

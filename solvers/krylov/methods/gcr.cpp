@@ -8,7 +8,7 @@
 namespace quarksmith {
 namespace {
 
-/// A y = r by GCR(m), preconditioned by anything.
+/// Solves A y = r by GCR(m) with any preconditioner K.
 ///
 /// S. C. Eisenstat, H. C. Elman and M. H. Schultz, SIAM J. Numer. Anal. 20 (1983) 345, in the form of Y. Saad,
 /// Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 6.21: direction p_j = K r, its image q_j = A p_j
@@ -17,9 +17,9 @@ namespace {
 /// 209). The images are projected in groups of four, those of a group by the classical Gram-Schmidt process,
 /// one group after another.
 ///
-/// All right-hand sides of a batch are at the same step of a cycle. One whose residual is replaced meanwhile goes on
-/// with the directions that it has, one that starts anew has none of that cycle yet: in mixed precision its iterations
-/// depend on where in the cycle the others are, its result does not but within the tolerance.
+/// All right-hand sides of a batch are at the same step of a cycle. One whose residual is replaced keeps its
+/// directions; one that starts within a cycle has none yet. In mixed precision the iterations of a right-hand side
+/// therefore depend on the others; its result does so only within the tolerance.
 ///
 /// An iteration applies A and K once and reads or writes ten fields besides, and 17 for each group.
 class GeneralisedConjugateResiduals final : public Recurrence {
@@ -57,7 +57,7 @@ class GeneralisedConjugateResiduals final : public Recurrence {
   std::unique_ptr<Preconditioner> preconditioner_;
 };
 
-/// Scalar 1 / (q_j, q_j), 0 while there is no such image.
+/// Name of the scalar 1 / (q_j, q_j), which is 0 as long as there is no image j.
 std::string weight(int j) { return fmt::format("weight_{}", j); }
 
 GeneralisedConjugateResiduals::GeneralisedConjugateResiduals(const LinearOperator& a, Scalars& scalars, int rhs, int m,
@@ -140,7 +140,7 @@ std::vector<SpinorField*> GeneralisedConjugateResiduals::state() {
   return all;
 }
 
-/// A preconditioner of the caller's.
+/// Forwards to a preconditioner that the caller owns.
 class Given final : public Preconditioner {
  public:
   explicit Given(Preconditioner& k) : k_(&k) {}
