@@ -21,7 +21,7 @@
 namespace quarksmith::runs {
 namespace {
 
-/// What a parameter is; actions for which it is the same stand together.
+/// The help of a parameter; actions for which it reads the same are listed together.
 std::string help_of(const ActionMember& o) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const auto& [action, help] : o.help) {
@@ -37,7 +37,8 @@ std::string help_of(const ActionMember& o) {
   return text;
 }
 
-/// The field of a kind whose numbers a caller has under a name; null if it has none.
+/// The field that a caller in memory (C, Python) has given under a name; null if there is none.
+/// \throws UsageError its size or its numbers are not those of a field of this kind on the lattice.
 std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::string_view kind,
                                                   const Lattice& lattice, const Session& session) {
   const auto found = session.fields.find(name);
@@ -54,14 +55,14 @@ std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::
   }
 }
 
-/// SOURCE,SINK of two flavours.
+/// Reads `SOURCE,SINK`, the flavours of source and sink. \throws UsageError one is neither 0 nor 1.
 std::array<int, 2> flavours_of(const std::string& text, const Wording& wording) {
   if (text != "0,0" && text != "0,1" && text != "1,0" && text != "1,1")
     throw UsageError(fmt::format("{} '{}' is not SOURCE,SINK, each 0 or 1", wording.name("flavours"), text));
   return {text[0] - '0', text[2] - '0'};
 }
 
-/// Real numbers stay such.
+/// Numbers of an action as provenance records them: a list of real numbers if none is complex.
 ProvenanceValue recorded(const std::vector<Complex64>& numbers) {
   if (std::any_of(numbers.begin(), numbers.end(), [](const Complex64& z) { return z.imag() != 0; })) return numbers;
   std::vector<double> real;

@@ -1,5 +1,5 @@
 /// \file
-/// What a run of molecular dynamics is: RUN.toml.
+/// RUN.toml, the parameter file of hybrid Monte Carlo.
 #pragma once
 
 #include <filesystem>
@@ -27,9 +27,9 @@ struct HmcSettings {
   double anisotropy = 1;  ///< of momenta
   std::vector<IntegratorLevel> levels;
   int reach = 1;                     ///< sites of the longest hop of its operators
-  std::vector<std::string> remarks;  ///< what its monomials came to, a line each
-  /// All keys with their values or defaults, `WHAT: KEY`, but for the number of trajectories and where they begin: what
-  /// must be the same when a run goes on.
+  std::vector<std::string> remarks;  ///< messages about what was chosen for its monomials, a line each
+  /// Values, or defaults, by `WHAT: KEY` of all keys that must stay the same when a run continues: all but the number
+  /// of trajectories and the start.
   std::map<std::string, std::string> keys;
 };
 
@@ -39,11 +39,11 @@ struct HmcPlan {
   std::vector<std::unique_ptr<Monomial>> monomials;
 };
 
-/// \throws UsageError what the file says is no run: the message names file, line and remedy. Error it cannot be read.
-/// \param look of its solves (FermionSolver).
+/// Reads a parameter file. \param look called during solves (FermionSolver); may end them by an exception.
+/// \throws UsageError a key is missing or wrong; the message names file, line and remedy. Error the file is unreadable.
 HmcPlan read_hmc(const std::filesystem::path& path, const Session& session, std::function<void()> look = {});
 
-/// One of its trajectories on few sites, for what that asks of a build (runtime/rehearsal.hpp).
+/// Runs a trajectory of the file on few sites, to find out which kernels it needs (runtime/rehearsal.hpp).
 void rehearse_hmc(const std::filesystem::path& path, const Session& session, const Domain& domain);
 
 }  // namespace quarksmith::runs

@@ -1,5 +1,5 @@
 /// \file
-/// What is measured on which configurations: RUN.toml of `quarksmith measure`.
+/// RUN.toml, the parameter file of `quarksmith measure`: configurations, and what is measured on them.
 #pragma once
 
 #include <algorithm>
@@ -22,36 +22,36 @@
 
 namespace quarksmith::runs {
 
-/// A configuration by its place in the run.
+/// A configuration of a run and its number.
 struct Configuration {
-  std::string gauge;  ///< a path, or one that is made
+  std::string gauge;  ///< a path, or the name of generated links
   long long number = 0;
 
-  /// Of its group in files.
+  /// Name of its group in result files.
   std::string label() const;
 };
 
 /// Largest component of a momentum.
 constexpr int most_momentum = 10000;
-/// The parameter of sources that configurations shift.
+/// Name of the parameter of sources that is the seed, which differs between configurations.
 constexpr std::string_view seed_parameter = "SEED";
 /// The key of a parameter of a kind of source.
 std::string key_of(const ChoiceParameter& parameter);
 
-/// A source at one of its positions.
+/// A source, which is put at each of its positions in turn.
 struct MeasureSource {
   std::string name;
   const SourceKind* kind = nullptr;
   std::map<std::string, std::string, std::less<>> numbers;  ///< of the kind by key_of, other than coordinates and seed
   std::vector<Coordinates> positions;                       ///< coordinates that the kind lacks are 0
-  bool drawn = false;                                       ///< for each configuration
+  bool drawn = false;                                       ///< positions are drawn for each configuration
   std::uint64_t seed = 0;                                   ///< of drawn positions and of noise
   QuarkSmearing smearing;
-  std::string links;  ///< smearing of the links for it; empty: none
+  std::string links;  ///< smearing of the links that smear the source; empty: none
   Momentum momentum{};
 
   int coordinates() const;
-  /// \param configuration number of one. \throws UsageError a coordinate outside the lattice.
+  /// \param configuration number of the configuration. \throws UsageError a coordinate is outside the lattice.
   std::vector<Coordinates> positions_on(const Lattice& lattice, long long configuration) const;
   SourceSettings at(const Coordinates& position, const Lattice& lattice, long long configuration) const;
 };
@@ -60,13 +60,13 @@ struct MeasureSource {
 struct QuarkSolves : Description {
   ActionDescription action;
   SolveDescription solve{action};
-  DeflationDescription deflation;  ///< its text a number, or the prefix of a file for each configuration
+  DeflationDescription deflation;  ///< how many vectors, or the prefix of one file for each configuration
   std::string smear_links;
 
-  /// Those of `solve` without files of near-null vectors, and its own.
+  /// Lists the members of `solve`, less files of near-null vectors, and those for deflation and smeared links.
   void list(Members& members) override;
   void check() override;
-  /// Whether the text of `deflation` is a number.
+  /// Whether `deflation` gives a number of vectors, not a file.
   bool counts() const;
 };
 
@@ -80,47 +80,47 @@ struct MeasureQuark {
   bool deflated() const { return !is_adjoint && solves->deflation.is_given(); }
 };
 
-/// What a sequential source is made of.
+/// Propagators and sink from which a sequential source is made.
 struct SequentialSource {
   std::vector<int> inputs;  ///< nodes
-  std::size_t line = 0;     ///< the one of them that carries the current
-  /// What follows from the derivative of the two-point function by it.
+  std::size_t line = 0;     ///< index of the input that is the quark line with the current
+  /// Makes the source: the derivative of the two-point function with respect to that line.
   std::function<SinkSource(std::span<const Propagator* const> inputs, const SinkPlace& sink)> make;
   int separation = 0;  ///< of sink and source in time
   Momentum momentum{};
 };
 
-/// A propagator that is solved for, or another one with a smeared sink.
+/// A propagator to solve for, or one that is made from another by smearing its sink.
 struct PropagatorNode {
   std::string name;
-  int quark = -1, source = -1;  ///< of a sequential one MeasurePlan::adjoint_of, and the source of its inputs
+  int quark = -1, source = -1;  ///< for a sequential propagator: MeasurePlan::adjoint_of, and the source of its inputs
   int of = -1;                  ///< the propagator whose sink is smeared; -1: none, it is solved for
-  QuarkSmearing sink = {};      ///< of the sequential source where there is one
+  QuarkSmearing sink = {};      ///< smearing of the sink, or of the sequential source
   std::string links = {};       ///< as of MeasureSource
   std::shared_ptr<const SequentialSource> sequential = nullptr;
-  bool on_slices = false;  ///< it is kept on all slices of a fifth dimension, too
+  bool on_slices = false;  ///< whether it is also kept on all slices of a fifth dimension
 };
 
-/// Where and how propagators are contracted.
+/// Phases of momenta, and shifts of propagators, with which a correlator is contracted.
 struct ContractionPlace {
   MomentumPhases phases;
-  AheadOf ahead, ahead_without_phase;  ///< with the links of a quark, and the phase of its boundary
-  const WallPropagator* on_slices;     ///< the first propagator there, if it is kept there
+  AheadOf ahead, ahead_without_phase;  ///< with the links of the correlator's quark; with and without boundary phase
+  const WallPropagator* on_slices;     ///< the first propagator on slices of the fifth dimension, if kept; else null
 };
 
-/// Momenta of a correlator; the results of a group are averaged.
+/// Momenta of a correlator, in groups whose results are averaged.
 struct MomentumGroups {
   std::vector<Momentum> names;
   std::vector<std::vector<Momentum>> groups;
 
-  /// All of them, one group after the other.
+  /// All momenta, one group after the other.
   std::vector<Momentum> all() const;
-  /// The means of groups of what momentum_sums gives for all(), and t counted from the time of the source.
-  /// \return [group][k][t]
+  /// Averages the results of momentum_sums for all() over each group, with t counted from the source.
+  /// \param count numbers k of each momentum and t. \param time of the source. \return [group][k][t]
   std::vector<Complex64> averaged(const std::vector<Complex64>& sums, int count, int time) const;
 };
 
-/// A disconnected loop: solves of its own, for some noises.
+/// A disconnected loop, estimated by solves for `count` noise vectors.
 struct LoopPlan {
   int quark = 0, order = 2, count = 1;
   std::uint64_t seed = 0;
@@ -131,13 +131,13 @@ struct LoopPlan {
 struct MeasureCorrelator {
   std::string name, kind;
   std::vector<int> propagators;         ///< nodes, in the order in which `contract` takes them
-  std::vector<std::string> structures;  ///< what it has for each momentum
+  std::vector<std::string> structures;  ///< names of the numbers that it has for each momentum
   MomentumGroups momenta;
   std::function<std::vector<Complex64>(std::span<const Propagator* const>, const ContractionPlace&)> contract;
-  std::optional<LoopPlan> loop = {};  ///< in the place of propagators and `contract`
-  int ahead = -1;                     ///< quark of ContractionPlace
-  int sequential = -1;                ///< the node whose two-point function at the sink is told
-  int work = 0;                       ///< propagators that are made meanwhile
+  std::optional<LoopPlan> loop = {};  ///< a disconnected loop, instead of `propagators` and `contract`
+  int ahead = -1;                     ///< the quark whose links ContractionPlace::ahead takes
+  int sequential = -1;                ///< the sequential node whose two-point function at the sink is recorded
+  int work = 0;                       ///< number of propagators that `contract` makes for itself
 };
 
 /// The seed of noise on a configuration.
@@ -151,12 +151,12 @@ struct MeasurePlan {
   std::vector<MeasureCorrelator> correlators;
   std::vector<MeasureObservable> observables;
   FixingFiles fixing_files;
-  std::optional<GaugeFixing> fixing;        ///< of the links that all else sees
-  int reach = 1;                            ///< of the longest hop
-  int slices = 1;                           ///< of the lattice in time
-  std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
+  std::optional<GaugeFixing> fixing;        ///< gauge in which all else is measured; none: links are not fixed
+  int reach = 1;                            ///< sites of the longest hop
+  int slices = 1;                           ///< time slices of the lattice
+  std::map<std::string, std::string> keys;  ///< by `WHAT: KEY`, values that must stay the same when a run continues
 
-  /// Names of sources or quarks; the one of a name, and its number.
+  /// Names of all sources or quarks; number() and named() find one by its name.
   template <class All>
   static std::vector<std::string> names(const All& all) {
     std::vector<std::string> found;
@@ -175,35 +175,36 @@ struct MeasurePlan {
 
   std::vector<std::string> names_of_propagators() const;
 
-  /// Columns of a propagator.
+  /// Number of columns of a propagator.
   int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
-  /// The propagators that one solve gives: staggered quarks that differ in their mass alone, of one source. `node` is
-  /// among them, in the order of the nodes.
+  /// The propagators that one solve gives, `node` among them: staggered quarks of one source that differ only in their
+  /// mass. In the order of the nodes.
   std::vector<int> solved_with(int node) const;
   /// The quark of sequential propagators of a quark: itself, or one that is added.
   int adjoint_of(int quark);
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
-  /// Columns that are solved for on a configuration, of one quark or of all.
+  /// Number of columns to solve for on a configuration. \param quark only of this one; -1: of all.
   long long solves(const Lattice& lattice, int quark = -1) const;
-  /// How often a source is put somewhere on each configuration.
+  /// Number of positions of each source on a configuration.
   int positions() const { return sources.empty() ? 1 : static_cast<int>(sources[0].positions.size()); }
 };
 
-/// [configurations] of a file.
+/// The table [configurations] of a parameter file.
 struct ConfigurationList {
   std::vector<Configuration> all;  ///< by number
-  std::string lattice;             ///< `X,Y,Z,T` of formats that do not record it
+  std::string lattice;             ///< `X,Y,Z,T`, for file formats that do not record the extents
   bool allow_non_su3 = false;
 };
 ConfigurationList read_configurations(TableReader& file, const std::filesystem::path& folder, const Session& session);
-/// All else. \param lattice this rank's part.
-/// \throws UsageError the message names file, line and remedy.
+/// Reads all tables but [configurations]. \param lattice the local lattice.
+/// \throws UsageError a key is missing or wrong; the message names file, line and remedy.
 MeasurePlan read_measure(TableReader& file, const std::filesystem::path& folder, const Lattice& lattice,
                          const Session& session);
 
-/// A correlator of the propagators in `plan`, to which others that it needs are added. \throws UsageError likewise.
+/// Reads a correlator of propagators in `plan`, and adds further propagators that it needs to the plan.
+/// \throws UsageError a key is missing or wrong; the message names file, line and remedy.
 MeasureCorrelator read_correlator(TableReader& table, const std::string& name, MeasurePlan& plan,
                                   const Lattice& lattice);
 

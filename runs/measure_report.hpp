@@ -8,7 +8,7 @@
 
 namespace quarksmith::runs {
 
-/// A configuration of the list, whose lattice must be that of the others. \throws Error, UsageError
+/// Reads a configuration of the list. \throws Error it cannot be read; UsageError its lattice differs from the others'.
 NamedGauge open_configuration(const Configuration& c, const ConfigurationList& list, Session& session);
 
 /// \param seconds of an iteration, by quark.

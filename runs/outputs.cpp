@@ -12,7 +12,7 @@
 namespace quarksmith::runs {
 namespace {
 
-/// Where a file is, however that is written: through links or `..`.
+/// The absolute path of a file, without symbolic links and `..`.
 std::string place_of(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored).string();
@@ -43,7 +43,7 @@ std::set<std::string> configuration_endings() {
   return all;
 }
 
-/// \throws UsageError the ending of a file for one kind of content is that of another.
+/// \throws UsageError the ending of a file belongs to another kind of content than is written to it.
 void check_ending(const NamedFile& file) {
   static const std::map<std::string, std::set<std::string>> kinds = {{"JSON", {".json"}},
                                                                      {"CSV", {".csv"}},

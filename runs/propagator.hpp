@@ -1,5 +1,5 @@
 /// \file
-/// A quark propagator: what describes it, and what it gives.
+/// Quark propagators: description, computation and results.
 #pragma once
 
 #include "runs/action.hpp"
@@ -21,36 +21,36 @@ struct PropagatorDescription : Description {
   void check() override;
 };
 
-/// How a column of a quark was solved for.
+/// Report of the solve for a column.
 struct ColumnSolve : ColumnReport {
-  int spin = 0, colour = 0;         ///< of staggered quarks colour alone
+  int spin = 0, colour = 0;         ///< of the source; staggered quarks have spin 0
   std::optional<double> mass;       ///< of staggered quarks
-  std::vector<SolverEvent> events;  ///< what went wrong and was answered
+  std::vector<SolverEvent> events;  ///< such as restarts, and changes of method or precision
   bool converged = true;
 };
 
 struct PropagatorResult {
-  Coordinates lattice;         ///< extents of the whole one
+  Coordinates lattice;         ///< extents of the whole lattice
   double plaquette = 0;        ///< of the links
   std::vector<double> masses;  ///< of staggered quarks
-  bool finished = true;        ///< else there are columns and solves to go on from
+  bool finished = true;        ///< false: a run that continues starts from the columns so far
   std::vector<ColumnSolve> solves = {};
   std::vector<Correlator> correlators = {};  ///< by t, counted from the source
   Provenance provenance;
-  std::string sink;  ///< empty for staggered quarks, which have none
+  std::string sink;  ///< empty for staggered quarks
   std::optional<Saving> saving = {};
-  /// All columns, each rank's part of them, after the sink; of runs in memory that are finished.
+  /// All columns on the local lattice, with smeared sink; only of finished runs in memory.
   std::optional<QuarkColumns> quark = {};
 
-  /// Sums over the sites of each t, for example of `mesons` `g5`, the pion, or `proton`.
-  /// \throws UnknownName there is none, or its numbers are complex.
+  /// A correlator by t, for example of the meson `g5`, the pion, or `proton`.
+  /// \throws UnknownName there is no such correlator, or its numbers are complex.
   const std::vector<double>& correlator(std::string_view name) const;
 };
 /// \throws UsageError a member is missing or wrong; NotSU3; Error a column did not converge, or a file cannot be read
 /// or written; Interrupted.
 PropagatorResult run(PropagatorDescription& description, Session& session);
 
-/// What of the run decides the columns, and what else is worth to know of them. The sink does not touch them.
+/// The header of the propagator file: provenance of the columns, on which the sink has no influence, and remarks.
 PropagatorHeader propagator_header(const PropagatorDescription& d, const NamedGauge& named, const ActionChoice& choice,
                                    const SolveSettings& settings, double plaquette, Session& session);
 

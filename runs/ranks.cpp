@@ -14,7 +14,7 @@
 namespace quarksmith::runs {
 namespace {
 
-/// Seconds in which ranks that meet the same error have all met it.
+/// Seconds that a rank with an error waits for the others to meet the same one.
 constexpr double patience = 3;
 
 /// Version and a digest of the names of all kernels (FNV-1a).
@@ -26,13 +26,13 @@ std::string build_text() {
   return fmt::format("{}, kernels {:016x}", QUARKSMITH_VERSION, digest);
 }
 
-/// Ranks that a launcher has started on this host; 0: none has said so.
+/// Ranks that a launcher (mpirun) has started on this host; 0: unknown.
 int launched_here() {
   const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   return ranks == nullptr ? 0 : std::atoi(ranks);
 }
 
-/// Waiting ranks give way where there are more of them than processors. Open MPI reads this when it starts.
+/// Makes waiting ranks yield if there are more ranks than processors. Open MPI reads the variable when it starts.
 void yield_if_crowded() {
   const int quota = quota_processors(), host = host_processors();
   if (launched_here() > (quota > 0 ? std::min(quota, host) : host)) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
@@ -45,7 +45,7 @@ std::string count_text(int n, const char* what) { return fmt::format("{} {}{}", 
 void divide_processors(Communicator& ranks, bool tell) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   ProcessorShare share = processor_share(ranks);
-  if (const int others = launched_here(); ranks.size() == 1 && others > 1)  // of which it knows no more
+  if (const int others = launched_here(); ranks.size() == 1 && others > 1)  // `ranks` does not know them
     share.threads = std::max(1, std::min(share.threads, host_processors() / others));
   const int before = omp_get_max_threads();
   if (share.threads >= before) return;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Numbers of a list as Linux writes it, `0-3,8`.
+/// The numbers in a list as Linux writes it, such as `0-3,8`.
 std::vector<int> numbers_of(const std::string& text) {
   std::vector<int> numbers;
   const char* at = text.c_str();

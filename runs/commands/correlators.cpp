@@ -133,7 +133,7 @@ std::shared_ptr<const LinkField> sink_links(CorrelatorsDescription& o, const Pro
       upload(named.gauge, domain, find_precision("double"), find_storage(file.value<std::string>("links"))));
 }
 
-/// The masses of staggered quarks; of Dirac quarks none.
+/// The masses of staggered quarks in the file; empty for Dirac quarks.
 std::vector<double> masses_of(CorrelatorsDescription& o, const PropagatorReader& file) {
   if (!file.form().staggered) return {};
   if (o.sink != "point")

@@ -88,7 +88,7 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
   return source;
 }
 
-/// Of all pairs `RESIDUALS-ITERATIONS` each precision once.
+/// The precisions that occur in pairs `OUTER-INNER`, each once.
 std::vector<std::string> operator_precisions(const std::string& pairs) {
   std::vector<std::string> all;
   for (const std::string& pair : split(pairs, ','))
@@ -175,7 +175,7 @@ class Bench {
                       {"operators", rows}});
   }
 
-  /// Of one call, the best of several bursts of a tenth of a second.
+  /// Seconds of one call: the best of several bursts of a tenth of a second, the slowest rank's.
   double seconds_of(const std::function<void()>& work) const {
     Device& device = domain_->device();
     const auto burst = [&](int calls) {
@@ -192,7 +192,7 @@ class Bench {
     return domain_->communicator().largest(best);
   }
 
-  /// The links are the same for all solves.
+  /// Reports once how far links in low precision deviate, as they are the same for all solves.
   void tell_once(const LinkDeviation& deviation) {
     if (!std::exchange(reported_, true)) tell(deviation, settings_, session_);
   }
@@ -211,7 +211,7 @@ class Bench {
     return {[=](TimedSolve& row) { solver->forget(), row.reports = solver->solve_all(*x, *b); },
             [=] { return solver->host_share(); }, [=] { return solver->multigrid(); }};
   }
-  /// One right-hand side with all shifts.
+  /// A solver for one right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
     const int count = static_cast<int>(shifts_.size());
     const auto solver = std::make_shared<ShiftedSolver>(choice_.action, named_.gauge, domain_, settings, count);
