@@ -10,12 +10,12 @@ struct Operator final : Handle {
       : Handle(std::move(s)), dirac(std::move(d)), even_odd_form(r), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::op;
 
-  /// M, or its even-odd form with work space for so many right-hand sides.
+  /// The operator on all sites, or its even-odd form with work space for at least `rhs` right-hand sides.
   const SystemOperator& system(int rhs) {
     if (!system_ || rhs > most_) system_.emplace(*dirac, even_odd_form, most_ = rhs);
     return *system_;
   }
-  /// \throws StatusError M is applied on all sites.
+  /// \throws StatusError the operator acts on all sites.
   const EvenOddOperator& even_odd_operator(int rhs) {
     if (even_odd_form == EvenOddForm::none)
       refuse("the operator is M on all sites; create it with even-odd=symmetric or asymmetric");
@@ -52,7 +52,7 @@ Dagger dagger_of(int dagger) {
 
 Subset subset_of(Parity parity) { return parity == Parity::even ? Subset::even : Subset::odd; }
 
-/// \throws StatusError the operator does not act on such a field, or it is on other sites than it has to be.
+/// \param sites that the field must be on; none: any. \throws StatusError the field does not fit the operator or these.
 void require_fits(const Operator& op, const Field& f, const char* name, std::optional<Subset> sites) {
   const DiracMatrix& m = op.dirac->matrix();
   const SpinorField& s = f.spinors;
@@ -69,7 +69,7 @@ void require_fits(const Operator& op, const Field& f, const char* name, std::opt
         fmt::format("field {} is of other sites than the operator acts on; make it with {}", name, names[int(*sites)]));
 }
 
-/// Operands of `out = A in`. \throws StatusError they are one field, or of different numbers of right-hand sides.
+/// \throws StatusError `out` and `in` are one field, or have different numbers of right-hand sides.
 void require_pair(const Field& out, const Field& in) {
   if (&out == &in) refuse("out and in are one field; pass two");
   if (out.spinors.rhs() != in.spinors.rhs())
@@ -77,7 +77,7 @@ void require_pair(const Field& out, const Field& in) {
                        in.spinors.rhs()));
 }
 
-/// \throws StatusError the action is not made of hops in four dimensions, of one flavour.
+/// \throws StatusError the action has a fifth dimension, or two flavours.
 const HoppingTerm& hops_of(const Operator& op) {
   const auto* dirac = dynamic_cast<const HoppingDirac*>(op.dirac.get());
   if (dirac == nullptr || dirac->hopping().slices() != 1)

@@ -1,4 +1,4 @@
-// Commands of quarksmith.h, and what they leave.
+// Functions of quarksmith.h that run commands and give access to their results.
 #include <mutex>
 
 #include "interface/options.hpp"
@@ -6,7 +6,7 @@
 
 namespace quarksmith::interface {
 
-/// What a command has left.
+/// Texts and fields that a command has made.
 struct Result final : Handle {
   using Handle::Handle;
   static constexpr HandleKind kind = HandleKind::result;
@@ -23,10 +23,10 @@ using namespace quarksmith::interface;
 
 namespace {
 
-/// Commands read and write HDF5 files, and libhdf5 is one for the process: not all of its builds serve several threads.
+/// Held while a command runs: commands use libhdf5, and not all of its builds may be called by several threads.
 std::mutex one_command;
 
-/// \throws StatusError what is left is on another lattice than the context.
+/// \throws StatusError a field that a command has made is on another lattice than the context.
 void require_lattice(const Lattice& left, const Result& r, const char* what) {
   if (left != r.lattice())
     throw StatusError(QUARKSMITH_WRONG_LATTICE,
@@ -34,7 +34,7 @@ void require_lattice(const Lattice& left, const Result& r, const char* what) {
                                   left.text(), r.lattice().text()));
 }
 
-/// Runs a command; keeps its texts.
+/// Runs a command, and keeps its log, its printed text and its report in `r`.
 runs::Outcome run(const runs::Command& command, const char* options, runs::Session& session, Result& r) {
   session.take_line = [&r](const std::string& line, bool) { r.log += in_words_of(runs::Door::c, line) + "\n"; };
   session.take_text = [&r](const std::string& text) { r.printed += text; };
