@@ -1,5 +1,5 @@
 /// \file
-/// Values of Python as runs take them, and reports as Python has them.
+/// Conversion of Python values to values of runs, and of reports to Python.
 #pragma once
 
 #include "python/objects.hpp"
@@ -11,23 +11,23 @@ namespace quarksmith::python {
 nb::str decoded(const std::string& text);
 /// A text or path in the bytes that names of files have.
 std::string path_of(nb::handle text);
-/// A number of NumPy or another library, an array without axes too, as one of Python; all else as it is.
+/// A scalar of NumPy or another library, or an array without axes, as a number of Python; all else unchanged.
 nb::object plain(nb::handle value);
 /// JSON as dictionaries, lists, texts and numbers: None where a number is not finite.
 nb::object to_python(const std::string& json);
 
-/// The arguments of a call, which outlive it.
+/// The arguments of a call from Python; its objects must outlive this.
 class CallArguments {
  public:
-  /// \param values by the names of members; texts are words, which may spell numbers.
+  /// \param values by the names of members; a text may also stand for a number.
   /// \throws nb::type_error a value is no number, text, field, or sequence or mapping of these.
   explicit CallArguments(const nb::dict& values);
   const runs::Table& table() const { return table_; }
-  /// All of them in one line.
+  /// All arguments in one line.
   std::string text() const;
-  /// Leaves fields to a session, where names stand for them.
+  /// Hands the fields to a session, in which they are found by the names that table() has for them.
   void give(runs::Session& session) const;
-  /// That of the links among them; null if there are none.
+  /// The domain of the links among the arguments; null if there are none.
   DomainPointer domain() const;
 
  private:

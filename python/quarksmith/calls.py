@@ -1,4 +1,4 @@
-"""How a call becomes a run, and what it leaves becomes objects."""
+"""Runs a command for a call from Python, and turns its results into objects."""
 
 import logging
 import os
@@ -71,7 +71,7 @@ class Eigenvectors(Report):
 
 
 def require_spinors(rhs: Any, guess: Any) -> None:
-    """Raises TypeError if fields are none of quarks; a guess may be None."""
+    """Raises TypeError if a right-hand side or a guess is not Spinors; a guess may be None."""
     for name, field in [("rhs", rhs), *([] if guess is None else [("guess", guess)])]:
         if not isinstance(field, Spinors):
             found = type(field).__name__
@@ -79,7 +79,7 @@ def require_spinors(rhs: Any, guess: Any) -> None:
 
 
 def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, reports: list[Report]) -> Spinors:
-    """The x with M x = b, with its report, which is added to `reports`."""
+    """The solution x of M x = rhs; its report is added to `reports` as well."""
     x, report, failure = solver.solve(rhs, guess)
     x.report = Report(report)
     reports.append(x.report)
@@ -89,7 +89,7 @@ def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, reports: li
 
 
 KINDS = {"eigenvectors": Eigenvectors}
-"""Reports that are more, by what commands leave."""
+"""Classes of reports with fields of their own, by the kind of result that a command leaves."""
 
 
 def call(command: Command, arguments: Mapping[str, Any]) -> Any:

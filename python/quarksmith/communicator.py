@@ -81,7 +81,7 @@ _before: list[Any] = []
 
 
 def _end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What nobody catches: told once if all ranks have met it, else by each, and the job ends: others may wait."""
+    """Reports an uncaught exception, once if all ranks have met it; ends the job if some have not, as they may wait."""
     if _quarksmith.joined() == 1:
         _before[-1](kind, error, trace)
         return
