@@ -1,6 +1,6 @@
 /// \file
-/// Which action a run works with. All actions, their names, parameters, ranges and help come from the table that their
-/// statements give (generated/actions.cpp).
+/// The choice of an action and its parameters. Names, parameters, ranges and help of all actions come from the table
+/// that is generated from their statements (generated/actions.cpp).
 #pragma once
 
 #include <map>
@@ -17,15 +17,15 @@ class TableReader;
 /// Boundary phases.
 using Phases = BoundaryPhases;
 
-/// An action by its description.
+/// A chosen action with what runs record and default to.
 struct ActionChoice {
   Action action;
   Provenance provenance;       ///< name, parameters, fields and boundary
-  std::vector<double> masses;  ///< several of actions that take such, else one
-  std::string solver;          ///< that serves it best
+  std::vector<double> masses;  ///< several for actions that take several, else one
+  std::string solver;          ///< default method for this action
 };
 
-/// Which operator on which links.
+/// Options that choose an action, its parameters, and its links.
 struct ActionDescription : Description {
   std::string gauge, lattice, action = "wilson", boundary, flavours = "0,0";
   /// Parameters and alternative parameters of actions as text, by their stated names.
@@ -34,24 +34,24 @@ struct ActionDescription : Description {
   int slices = 16;
   bool allow_non_su3 = false;
   bool on_links = false;         ///< links come from elsewhere: neither gauge nor lattice is listed
-  std::filesystem::path folder;  ///< from which the path of a file that states the action starts
+  std::filesystem::path folder;  ///< start of relative paths of files that state actions
 
   void list(Members& members) override;
-  /// Takes the statement of an action whose file a table names: its parameters are keys from here on.
+  /// Reads the statement of the action if the table names a file, so that its parameters become keys.
   void state(TableReader& table, const std::filesystem::path& from);
-  /// The members that are keys of a quark in a file.
+  /// Adds the members that are keys of a quark in parameter files.
   void list_keys(Members& members);
-  /// \throws UsageError members that contradict each other, are missing, or out of their range.
+  /// \throws UsageError members contradict each other, are missing, or out of their range.
   void check() override;
-  /// The action of the table; `twisted-mass` with epsilon is that of two flavours.
-  /// \throws UsageError there is none of this name.
+  /// The entry of the action in the table of actions; for `twisted-mass` with epsilon that of the doublet.
+  /// \throws UsageError there is no action of this name.
   const ActionInfo& info() const;
-  /// \throws UsageError as check, or the fields do not fit the links.
+  /// The action with its fields, for these links. \throws UsageError as check, or the fields do not fit the links.
   ActionChoice choose(const HostGauge& links, Session& session) const;
-  /// The action of a quark in a file, whose links are those of other tables. \param folder from which the paths of
-  /// fields start, if they are there. \throws UsageError as choose.
+  /// The action of a quark in a parameter file, which names links elsewhere. \param folder start of relative paths of
+  /// fields, where such files exist. \throws UsageError as choose.
   Action make(const Lattice& lattice, const std::filesystem::path& folder, const Session& session) const;
-  /// Takes what another one says, but for parameters that keys of a table give.
+  /// Copies the values of another description, except parameters that `differing` gives itself.
   void begin_with(const ActionDescription& other, const Table& differing);
 
  private:
@@ -59,38 +59,39 @@ struct ActionDescription : Description {
   std::string stated(const std::string& name) const;
 };
 
-/// Notes what the keys of a quark do not say: digests of a formula that is not the library's, and of fields.
+/// Records digests, which keys of a quark do not show: of a formula that is not the library's, and of fields.
 void note_action(TableReader& table, const Action& action, const Session& session);
 
-/// A member with actions of some kind alone; `where` says of which.
+/// Restricts a member to actions for which `has` is true.
 Member& only_with(Member& member, const ActionDescription& action, const std::function<bool(const ActionInfo&)>& has);
 
-/// Name, parameters, fields and boundary of an action. \param masses none: that of the action.
+/// Name, parameters, fields and boundary of an action. \param masses of the run; empty: the mass of the action.
 Provenance provenance_of(const Action& action, const std::vector<double>& masses, Session& session);
 
 /// A parameter of actions, or an alternative to one.
 struct ActionMember {
-  std::string name;                               ///< `csw_r`
-  bool list = false;                              ///< it may take several numbers
-  std::map<const ActionInfo*, std::string> help;  ///< of the actions that take it; they stand in one table
+  std::string name;                               ///< such as `csw_r`
+  bool list = false;                              ///< whether it may take several numbers
+  std::map<const ActionInfo*, std::string> help;  ///< by the actions that take it, entries of one table
 };
-/// All of them.
+/// The parameters and alternative parameters of all actions.
 const std::vector<ActionMember>& action_members();
-/// The method that is used for an action unless another is named.
+/// The default method for an action.
 std::string default_solver(const ActionInfo& action);
-/// The fields that a description gives, as `NAME=FILE[:DATASET]`, NAME=NUMBER of one that is the same at all sites.
-/// \param links of the configuration. \throws UsageError one that the action does not take, or lacks; Error it cannot
-/// be read.
+/// Reads fields that an action takes besides the links. \param given texts `NAME=FILE[:DATASET]`, or `NAME=NUMBER` for
+/// a number that is the same at all sites. \throws UsageError the action does not take a field, or lacks one; Error a
+/// file cannot be read.
 GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>& given, const Lattice& lattice,
                         const Session& session, const Wording& wording);
 
 /// Boundary conditions that have a name, and their phases in time.
 inline constexpr std::pair<std::string_view, double> named_boundaries[] = {{"periodic", 1}, {"antiperiodic", -1}};
-/// One of these, or four phases in units of pi.
+/// Boundary phases from a name such as `antiperiodic`, or from four angles in units of pi.
+/// \throws UsageError the text is neither.
 Phases boundary_phases(const std::string& text, const Wording& wording = {});
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, Session& session, const Wording& wording);
-/// What is recorded as text: numbers with all digits.
+/// A provenance as texts, numbers with all digits.
 std::map<std::string, std::string> texts_of(const Provenance& provenance);
 
 }  // namespace quarksmith::runs

@@ -1,6 +1,6 @@
 /// \file
-/// The parameters of an action from text under the names that its statement has for them: options of commands, keys of
-/// files, arguments of interfaces.
+/// Reads the parameters of an action from texts: options of commands, keys of files, arguments of interfaces, under the
+/// names that the statement of the action gives them.
 #pragma once
 
 #include <functional>
@@ -13,31 +13,32 @@
 
 namespace quarksmith::runs {
 
-/// The name by which an action is chosen and recorded: of one that extends another (`twisted-doublet`) that of this.
+/// The name by which an action is chosen and recorded; for an extension of another action (`twisted-doublet`) the name
+/// of that other one (`twisted-mass`).
 std::string listed_name(const ActionInfo& action);
 /// Names of the actions that users can choose and for which `has` is true.
 std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has = [](const ActionInfo&) {
   return true;
 });
-/// Null if the action does not have it.
+/// The parameter of a name; null if the action has none.
 const ActionParameter* find_parameter(const ActionInfo& action, std::string_view name);
-/// The actions that another one means if parameters are given that they alone have, and those parameters.
+/// The extensions of an action, each with the parameter that selects it when it is given.
 std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(const ActionInfo& of);
 
 class ActionReader {
  public:
-  /// Text by stated names (`csw_r`), of parameters and spellings.
+  /// Texts by names (`csw_r`) of parameters and alternative parameters.
   using Texts = std::map<std::string, std::string, std::less<>>;
 
-  /// The action that a name and what is given beside it mean: `twisted-mass` with epsilon that of two flavours.
-  /// \throws UsageError there is none of this name, or it was refused; the message says why.
+  /// The action of a name, or its extension if a parameter of that is given: `twisted-mass` with epsilon has two
+  /// flavours. \throws UsageError there is no action of this name, or its statement was refused; the message says why.
   static const ActionInfo& meant(const std::string& name, const Texts& given);
-  /// The parameters that a name gives: itself, or those of a spelling.
+  /// The parameters that a name determines: one, or those that follow from an alternative parameter.
   static std::vector<std::string_view> given_by(const ActionInfo& info, std::string_view name);
 
-  /// \param given names of the action alone, or of others.
+  /// \param given parameters; those of other actions are refused.
   /// \param slices of a fifth dimension; 1 where there is none.
-  /// \throws Refusal what belongs to other actions, is no number, out of its range, given twice or missing.
+  /// \throws Refusal a parameter belongs to other actions, is not a number, out of range, given twice or missing.
   ActionReader(const ActionInfo& info, const Texts& given, int slices, const Wording& wording);
 
   ActionValues values() const;
@@ -47,7 +48,7 @@ class ActionReader {
  private:
   /// The option that gave a parameter, its text and its numbers.
   struct Given {
-    std::string by;  ///< the name of that
+    std::string by;  ///< name of the option
     std::string text;
     std::vector<ActionValues::Value> numbers;  ///< one, several masses, or one for each slice
   };
@@ -57,7 +58,7 @@ class ActionReader {
   void require(const ActionParameter& p) const;
   void require_one(const Given& g, const ActionParameter& p) const;
   double number_in(const std::string& text, const std::string& by) const;
-  /// \throws Refusal `by why`
+  /// \throws Refusal always, with the name `by` and the reason `why`.
   [[noreturn]] void refuse(Refusal::Kind kind, const std::string& by, const std::string& why) const;
 
   const ActionInfo& info_;

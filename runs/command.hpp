@@ -1,5 +1,5 @@
 /// \file
-/// All runs by their names, as doors (command line, C, Python) call them.
+/// Commands: runs by name, as doors (command line, C, Python) call them.
 #pragma once
 
 #include <memory>
@@ -32,12 +32,12 @@ Outcome outcome_of(Result result) {
   return outcome;
 }
 
-/// A run that has been described, or is to be.
+/// A run with its description, before it starts.
 class Task {
  public:
   virtual ~Task() = default;
   virtual Description& description() = 0;
-  /// \throws Error as the run does.
+  /// Runs it with the present description. \throws Error as the run does.
   virtual Outcome start(Session& session) = 0;
 };
 
@@ -61,31 +61,32 @@ std::unique_ptr<Task> task() {
   return std::make_unique<Of>();
 }
 
-/// A run that users can ask for by name. Each is a file of runs/commands, which lists itself (cmake/listed.cmake).
+/// A command of users: a run with its name and help. Each is a file of runs/commands, which registers itself
+/// (cmake/listed.cmake).
 struct Command {
   std::string_view name, help;
-  int place = 0;      ///< in the order of help
+  int place = 0;      ///< position in the order of help
   unsigned uses = 0;  ///< Session::Use
   std::unique_ptr<Task> (*make)() = nullptr;
-  std::string_view leaves = "report";  ///< for a program, besides a report: `gauge`, `quarks`, `eigenvectors`
-  bool of_shell = false;               ///< it writes files of a shell, or starts itself again: no program calls it
+  std::string_view leaves = "report";  ///< result for programs: `report`, `gauge`, `quarks`, `eigenvectors`
+  bool of_shell = false;               ///< only for shells, as it writes completions or restarts itself
 };
 
 void enter(Description& description, Description& fresh, Session& session, const Command& command);
-/// What a run begins with that C++ programs call: where no door has filled its description, members that differ from
-/// those of a new one, as those of the session, count as given, and all are checked as doors do it.
-/// \throws as fill.
+/// To be called first by runs that C++ programs may call directly. If no door has filled the description, members of it
+/// and of the session that differ from the defaults count as given, and all are checked as doors do.
+/// \throws Refusal, UsageError as fill.
 template <class D>
 void enter(D& description, Session& session, const Command& command) {
   if (D fresh; description.wording.door == Door::cpp) enter(description, fresh, session, command);
 }
 
-/// All of them, in the order of help.
+/// All commands, in the order of help.
 std::vector<const Command*> all_commands();
-/// \throws UnknownName there is none of this name that programs can call.
+/// A command by its name. \throws UnknownName there is no such command, or programs cannot call it.
 const Command& command_named(std::string_view name);
 
-/// A command in a session: what can be said of both, read and run together.
+/// A call of a command in a session, with the members of both in one list.
 class Call {
  public:
   Call(const Command& command, Session& session);

@@ -1,5 +1,5 @@
 /// \file
-/// Configurations of a run are written while the run goes on.
+/// Writing of configurations while a run continues.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@
 
 namespace quarksmith::runs {
 
-/// The configurations PREFIX_<number>.ildg of one run, one at a time. A process that is alone writes on a thread of its
-/// own, since the links of a GPU, or a disk, leave processors idle; several ranks write together, before they go on.
+/// Writes the configurations PREFIX_<number>.ildg of a run, one at a time. A single process writes on a separate
+/// thread, as work on a GPU, or waiting for a disk, leaves processors idle; several ranks write together before they
+/// continue.
 class ConfigurationWriter {
  public:
-  /// Called on the run's own thread when a file has its name, with what writing took in seconds.
+  /// Called on the run's own thread when a file is complete, with the seconds that writing took.
   using Report = std::function<void(std::uint64_t number, double seconds)>;
 
-  /// \param common outlives this. \param existing files of these names
+  /// \param session must outlive this. \param existing what happens to files that have these names.
   ConfigurationWriter(Session& session, std::string prefix, Existing existing, Report report);
 
-  /// Begins to write, after what was begun before has ended.
-  /// \param end number of the last one: its name was claimed at the start, and it is there when this returns.
-  /// \throws Error the file before cannot be written, or this one.
+  /// Begins to write a configuration, after the one before is complete.
+  /// \param end number of the last configuration, whose name was claimed at the start; it is complete on return.
+  /// \throws Error this file or the one before cannot be written.
   void write(std::uint64_t number, std::uint64_t end, HostGauge gauge, std::vector<ExtraRecord> records);
-  /// Tells of a file that is there by now. \throws Error it could not be written.
+  /// Reports a file if it is complete by now. \throws Error it could not be written.
   void look();
-  /// The same, once it is.
+  /// Waits until the file is complete, and reports it. \throws Error it could not be written.
   void wait();
 
  private:

@@ -10,21 +10,21 @@
 
 namespace quarksmith::runs {
 
-/// What a file of eigenvectors states of their operator. \param even_odd form of operator normal.
+/// Provenance of eigenvectors in a file: links, action and operator. \param even_odd form of the operator `normal`.
 Provenance eigen_provenance(const ActionChoice& choice, const HostGauge& gauge, const std::string& operator_name,
                             const std::string& even_odd, Session& session);
 
-/// First guesses from eigenvectors.
+/// Options for first guesses from eigenvectors.
 struct DeflationDescription : Description {
-  std::string text;                ///< a file, or how many vectors are to be computed
-  std::string member = "deflate";  ///< that gives it
+  std::string text;                ///< a file, or the number of vectors to compute
+  std::string member = "deflate";  ///< name of the member for `text`
   void list(Members& members) override;
   bool is_given() const { return !text.empty(); }
   std::string subject() const { return called(member) + " " + text; }
-  /// \throws UsageError neither a file that is there nor a number.
+  /// \throws UsageError the text is neither an existing file nor a number.
   void check() override;
-  /// Eigenvectors for solves with these settings. \param even_odd their form, by name. \param look as of EigenOptions.
-  /// \throws UsageError they are of another operator, or other links; Error not found to their tolerance.
+  /// Reads or computes eigenvectors for solves. \param even_odd name of the solves' form. \param look see EigenOptions.
+  /// \throws UsageError a file is of another operator or other links; Error vectors did not reach their tolerance.
   std::shared_ptr<const Deflation> make(const ActionChoice& choice, const HostGauge& gauge, const DomainPointer& domain,
                                         const SolveSettings& settings, const std::string& even_odd, Session& session,
                                         const std::function<void()>& look = {}) const;

@@ -1,7 +1,6 @@
 /// \file
-/// What a user can say of a run: plain structs, and one table of the members of each. From the table follow options of
-/// commands, keys of RUN.toml, `name=value` of C, arguments of Python, checks, help, completions and the tables of
-/// docs/.
+/// Descriptions of runs: plain structs, and one table of the members of each. The table gives options of commands, keys
+/// of RUN.toml, `name=value` of C, arguments of Python, checks, help, completions and the tables of docs/.
 ///
 /// A description derives from Description and lists its members once:
 ///
@@ -38,7 +37,7 @@ namespace quarksmith::runs {
 
 class Members;
 
-/// A refusal of what a user gave, by what is wrong with which member.
+/// An error in a value that a user gave: the member, and what is wrong with it.
 class Refusal : public UsageError {
  public:
   enum class Kind { unknown, missing, twice, no_value, type, range, word, applies, contradicts };
@@ -46,35 +45,35 @@ class Refusal : public UsageError {
       : UsageError(message), kind(what), member(std::move(name)), line(at) {}
 
   Kind kind;
-  std::string member;  ///< its name, `max_iterations`
-  int line;            ///< of the file that says it; 0: none
+  std::string member;  ///< name of the member, such as `max_iterations`
+  int line;            ///< of the file that gives the value; 0: no file does
 };
 
-/// What is described: values with their defaults, and which of them were given.
+/// The base of descriptions: knows which members were given, and how messages name them.
 class Description {
  public:
   Description() = default;
-  Description(const Description&) = delete;  // those that consist of others hold on to these
+  Description(const Description&) = delete;  // descriptions that consist of others keep pointers to these
   Description& operator=(const Description&) = delete;
   virtual ~Description() = default;
   /// Adds its members, in the order of help.
   virtual void list(Members& members) = 0;
-  /// Looks at values together, once all are there. \throws UsageError they contradict each other.
+  /// Checks values against each other, once all are set. \throws UsageError they contradict each other.
   virtual void check() {}
 
   bool given(std::string_view member) const { return given_.contains(member); }
-  /// As messages call a member.
+  /// The name of a member in messages of its door.
   std::string called(std::string_view member) const { return wording.name(member); }
   std::string called(std::string_view member, std::string_view value) const { return wording.with(member, value); }
-  /// \throws Refusal a member was given that contradicts others; the message is its name and `why`.
+  /// \throws Refusal one of these members was given; the message is its name and `why`.
   void refuse_given(std::initializer_list<std::string_view> members, const std::string& why) const;
-  /// \throws Refusal of a member; the message is its name and `why`.
+  /// \throws Refusal always; the message is the member's name and `why`.
   [[noreturn]] void refuse(Refusal::Kind kind, std::string_view member, const std::string& why) const;
-  /// Takes a member as given: its default does not hold.
+  /// Makes a member count as given, not as a default.
   void mark_given(std::string_view member) { given_.emplace(member); }
   void forget_given() { given_.clear(); }
 
-  Wording wording{Door::cpp, {}, {}};  ///< of the door that has filled it; of Door::cpp none has
+  Wording wording{Door::cpp, {}, {}};  ///< of the door that filled this; Door::cpp: no door did
 
  private:
   std::set<std::string, std::less<>> given_;
@@ -83,12 +82,12 @@ class Description {
 /// A member of a description.
 class Member {
  public:
-  /// A text for each name, of members that are not known when this is compiled: parameters of actions.
+  /// Target of members that are not known at compile time, parameters of actions: texts by name.
   struct Text {
     std::map<std::string, std::string, std::less<>>* all;
-    bool is_list;  ///< several numbers, or one
+    bool is_list;  ///< whether the text may hold several numbers
   };
-  /// A list of whole numbers, or with `each` of so many; with `several` also a list of such lists, one after the other.
+  /// A list of integers. `each` not 0: of exactly so many; with `several` also a list of such lists, concatenated.
   struct Integers {
     std::vector<long long>* all;
     std::size_t each = 0;
@@ -158,7 +157,7 @@ class Member {
   bool is_path() const { return path_; }
   bool is_flag() const { return std::holds_alternative<bool*>(target_); }
   bool is_number() const;
-  /// Whether it may be given again, each time with another value.
+  /// Whether it may be given several times, each time with one value.
   bool is_repeated() const { return std::holds_alternative<std::vector<std::string>*>(target_); }
   /// FLOAT, INT, UINT, TEXT, ...
   std::string type() const;
@@ -176,13 +175,13 @@ class Member {
   std::string shown_default() const { return open_ ? "" : initial_; }
   /// Its present value as text.
   std::string text() const;
-  /// Its present value, for `set`; of a list that then is empty.
+  /// The present value, in a form for `set`; leaves a list empty.
   Value take();
   Description& owner() const { return *owner_; }
-  /// Empty where it means something.
+  /// Why the member cannot be used here; empty if it can.
   std::string why_not() const { return why_not_ ? why_not_() : ""; }
 
-  /// \throws Refusal the value is none of its kind, or out of its range.
+  /// \throws Refusal the value is of another kind than the member, or out of range.
   void set(const Value& value, const Wording& wording);
 
  private:
@@ -238,7 +237,7 @@ class Members {
     if (std::find(parts_.begin(), parts_.end(), &owner) == parts_.end()) parts_.push_back(&owner);
     return {*this, owner};
   }
-  /// Members that a door has no use for are neither offered nor known.
+  /// Removes members for which a door has no use: there they are unknown.
   void leave_out(std::initializer_list<std::string_view> names);
 
   Member* find(std::string_view name);
@@ -255,12 +254,12 @@ class Members {
 /// All members of a description.
 Members members_of(Description& description);
 
-/// Gives a description its values, and checks them: what is wrong before what is missing.
-/// \param values by the names of members; keys of a door's own (dashes) are those of members already.
-/// \throws Refusal a name is unknown, a value of another kind, out of range, given twice or missing, or means nothing
-/// beside the others; UsageError as Description::check.
+/// Sets and checks the members of a description: wrong values are reported before missing ones.
+/// \param values by the names of members, with underscores.
+/// \throws Refusal a name is unknown, a value of another kind, out of range, given twice or missing, or cannot be used
+/// with the others; UsageError as Description::check.
 void fill(Description& description, const Table& values, const Wording& wording);
-/// The same for members that were listed, and those of other descriptions that stand beside them.
+/// Sets and checks members that were listed, perhaps of several descriptions. \throws as above.
 void fill(Members& members, const Table& values, const Wording& wording);
 
 }  // namespace quarksmith::runs

@@ -26,12 +26,12 @@ struct EigenResult {
   bool converged = false;
   struct Compressed {
     Coordinates block;
-    int vectors;                            ///< that span it
-    double factor;                          ///< vectors of a file over those that it would have
-    std::vector<double> values, residuals;  ///< of what can be made of it again
+    int vectors;                            ///< of the basis of a block
+    double factor;                          ///< by which the file is smaller than one of all vectors
+    std::vector<double> values, residuals;  ///< of the vectors that are restored from it
   };
   std::optional<Compressed> compressed = {};
-  /// On all sites, zero where they are not; of runs in memory, none of domain-wall quarks.
+  /// Eigenvectors on all sites, zero where an even-odd form has none; only in memory, and not of domain-wall quarks.
   std::optional<SpinorField> vectors = {};
   const BasisInfo* basis = nullptr;  ///< of the vectors
 };

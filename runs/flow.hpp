@@ -15,12 +15,12 @@ struct FlowDescription : Description {
 };
 
 struct FlowResult {
-  Coordinates lattice;         ///< extents of the whole one
-  std::string origin, device;  ///< of the links; in words
+  Coordinates lattice;         ///< extents of the whole lattice
+  std::string origin, device;  ///< origin of the links; description of the device
   std::vector<FlowPoint> points = {};
-  std::vector<FlowScale> scales = {};  ///< those that are reached
+  std::vector<FlowScale> scales = {};  ///< scales that the flow reaches
   FlowWork work = {};
-  std::optional<HostGauge> gauge = {};  ///< at the end, if they are asked for: by a file, or in memory
+  std::optional<HostGauge> gauge = {};  ///< links at the end, if they are wanted in a file or in memory
 
   double seconds_per_step() const { return work.steps > 0 ? work.seconds / work.steps : 0; }
 };

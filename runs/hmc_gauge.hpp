@@ -7,7 +7,7 @@
 
 namespace quarksmith::runs {
 
-/// \throws UsageError the table is no gauge action: the message names file, line and remedy.
+/// Reads the table of a gauge action. \throws UsageError it is wrong; the message names file, line and remedy.
 GaugeLoops read_gauge_action(TableReader& table);
 
 }  // namespace quarksmith::runs

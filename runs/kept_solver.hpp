@@ -1,5 +1,5 @@
 /// \file
-/// Solves whose right-hand sides a program has in memory, with the options of `propagator`.
+/// Solves for right-hand sides in memory of a calling program, with the options of `propagator`.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace quarksmith::runs {
 
-/// Solves with an action on links.
+/// Options of such solves.
 struct InversionDescription : Description {
   ActionDescription action;
   SolveDescription solve{action};
@@ -19,37 +19,37 @@ struct InversionDescription : Description {
   void list(Members& members) override;
 };
 
-/// Numbers of quarks on all sites, in double precision.
+/// A quark field on all sites, in double precision.
 struct QuarkNumbers {
   SpinorField& field;
   const BasisInfo& basis;  ///< in which they are stored
 };
-/// As `to` is: on its domain, in its basis.
+/// Copies quark fields to the domain and basis of `to`.
 void move_columns(const SpinorField& from, const BasisInfo& basis, const QuarkNumbers& to);
 
 /// An action on a gauge field, ready to solve.
 class KeptSolver {
  public:
-  /// \param description that was filled, and outlives it as the session does, which takes its lines.
-  /// \param domain of right-hand sides. The near-null vectors of mg_save are written here.
-  /// \param begins solves begin with what x holds, where they can.
+  /// Sets the solver up, and writes near-null vectors if mg_save names a file.
+  /// \param description filled, must outlive this. \param session for messages, must outlive this.
+  /// \param domain of right-hand sides. \param begins whether solves take x as first guess, if the method can.
   KeptSolver(const InversionDescription& description, const NamedGauge& named, const DomainPointer& domain, bool begins,
              Session& session);
 
-  /// M x = b for all right-hand sides. \param x takes the solutions. \throws UsageError the fields do not fit.
+  /// Solves M x = b for all right-hand sides. \param x solutions. \throws UsageError the fields do not fit.
   std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
-  /// What is said of the first right-hand side that missed its tolerance; empty if there is none.
+  /// The message for the first right-hand side that missed its tolerance; empty if all met it.
   std::string failure(const std::vector<SolveReport>& reports) const;
 
-  /// Whether solves begin with what x holds.
+  /// Whether solves take x as first guess.
   bool begins() const { return settings_.from_guess; }
   const Action& action() const { return choice_.action; }
   const Provenance& provenance() const { return choice_.provenance; }
   const BasisInfo& basis() const { return solver_->basis(); }
   const DomainPointer& domain() const { return domain_; }
-  /// \throws UsageError a field is of another lattice, or of other quarks; `name` is what the caller calls it.
+  /// \param name of the field in messages. \throws UsageError it is of another lattice, or of other quarks.
   void check(const SpinorField& given, const char* name) const;
-  /// \throws UsageError they do not begin with what x holds; the message names both options.
+  /// \throws UsageError solves do not take x as first guess; the message names both options.
   void require_guess(const char* guess, const char* deflate) const;
 
  private:

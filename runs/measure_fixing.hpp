@@ -7,9 +7,9 @@
 
 namespace quarksmith::runs {
 
-/// The links become those in the gauge of the run; they and the transformation are written where the run says.
-/// \param digest of the links before. \param look is called before each step. \throws Error the gauge is not reached;
-/// UsageError other files are there.
+/// Transforms the links of `named` to the gauge of the run, and writes them and the transformation to the files of the
+/// run. \param digest of the original links. \param look called before each step. \throws Error the gauge is not
+/// reached; UsageError such files exist with other content.
 RecordArray fix_gauge(const MeasurePlan& plan, const Configuration& c, const std::string& digest, NamedGauge& named,
                       const DomainPointer& domain, Session& session, const std::function<void()>& look);
 

@@ -11,13 +11,13 @@
 
 namespace quarksmith::runs {
 
-/// A configuration as observables see it.
+/// A configuration on which observables are measured.
 struct ObservablePlace {
   const HostGauge& gauge;
   DomainPointer domain;
-  /// Links smeared as a text says, with all reals.
+  /// Smeared links, stored with all reals. \param smearing such as `stout:RHO:STEPS`; empty: none.
   std::function<std::shared_ptr<const LinkField>(const std::string& smearing)> links;
-  std::function<void()> look;  ///< now and then; throws to end it
+  std::function<void()> look;  ///< called from time to time; may end the measurement by an exception
 };
 
 struct MeasureObservable {
@@ -25,7 +25,7 @@ struct MeasureObservable {
   std::function<RecordArray(const ObservablePlace& place)> measure;
 };
 
-/// \throws UsageError the message names file, line and remedy.
+/// Reads an observable from its table. \throws UsageError it is wrong; the message names file, line and remedy.
 MeasureObservable read_observable(TableReader& table, const std::string& name, const Lattice& lattice);
 
 /// Prefixes of files that [gauge_fixing] writes; empty: none.

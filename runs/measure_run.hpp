@@ -1,5 +1,5 @@
 /// \file
-/// What `quarksmith measure` does on a configuration.
+/// The measurements of `quarksmith measure` on one configuration.
 #pragma once
 
 #include "runs/stops.hpp"
@@ -12,14 +12,14 @@ namespace quarksmith::runs {
 
 class MeasureRun {
  public:
-  /// \param progress is told how many propagators of this configuration are there, and what is under way.
+  /// \param progress called with the number of propagators of this configuration that are done, and a note.
   MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, Session& session,
              Stops& stops, std::function<void(double done, const std::string& note)> progress);
   ~MeasureRun();
 
-  /// All that is measured. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
+  /// Measures everything. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
   Record operator()();
-  /// Seconds of an iteration for a column of a quark, measured in a few: how many it will take depends on the links.
+  /// Seconds of an iteration for a column of a quark, measured in a few iterations.
   double seconds_per_iteration(int quark);
   /// Where the time went, in words.
   std::string spent() const;
@@ -33,21 +33,22 @@ class MeasureRun {
   LoopSum loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number);
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
-  /// Solves for some columns of a source, from `first` on; of several quarks for one, the masses of all in one go.
+  /// Solves for columns of a source, from `first` on. \param together quarks; several: all their masses in one solve,
+  /// for one column.
   std::vector<SolveReport> solve_columns(const std::vector<int>& together, int first, SpinorField& x,
                                          const SpinorField& b);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
-  /// Null without.
+  /// Null if the quark is not deflated.
   std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;
-  /// Columns of the sources. \param sequential of such a propagator, all columns.
+  /// Columns of a source. \param sequential all columns of a sequential source, if it is one.
   SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis,
                       const std::optional<Propagator>& sequential);
-  /// None of a propagator whose source is not made of others.
+  /// The sequential source of a node; none for other nodes.
   std::optional<Propagator> sequential_source(int node, int position);
-  /// In place. \param links how they are smeared; empty: not.
+  /// Smears quark fields in place. \param links smearing of the links; empty: none.
   void smear_quarks(const QuarkSmearing& how, const std::string& links, SpinorField& psi);
   Record begun();
 

@@ -10,16 +10,16 @@
 
 namespace quarksmith::runs {
 
-/// The keys of a correlator, and what it is made of. A kind derives from it.
+/// The keys of a correlator, from which its propagators and contraction follow. Each kind derives from this.
 class CorrelatorTable : public Description {
  public:
   explicit CorrelatorTable(MeasurePlan& of) : plan(of) {}
   /// The keys of the kind, then those of momenta.
   void list(Members& members) final;
   void check() override;
-  /// Propagators, structures, and what contracts them, once all keys are there. \throws Refusal
+  /// Sets propagators, structures and contraction of a correlator, once all keys are read. \throws Refusal
   virtual void complete(MeasureCorrelator& c) = 0;
-  /// \param symmetry of all that the correlator is made of.
+  /// Momenta, averaged over equivalent ones if asked for. \param symmetry common to all parts of the correlator.
   MomentumGroups momenta(const SpaceSymmetry& symmetry) const;
   bool averages() const { return average_; }
 
@@ -31,7 +31,7 @@ class CorrelatorTable : public Description {
   Member& list_meson(Members::Adder& add, std::vector<std::string>& names) const;
   Member& list_baryon(Members::Adder& add, Member::Texts& names) const;
   static Member& list_gammas(Members::Adder& add, std::vector<std::string>& gammas);
-  /// All `names` unless some are given.
+  /// Adds a list of some of `names`; by default all are chosen.
   static Member& list_chosen(Members::Adder& add, const char* key, std::vector<std::string>& chosen,
                              const std::vector<std::string>& names);
 
@@ -39,12 +39,12 @@ class CorrelatorTable : public Description {
   std::vector<int> nodes(const std::vector<std::string>& names) const;
   const MeasureQuark& quark_of(int node) const { return plan.quarks[plan.nodes[node].quark]; }
 
-  /// The letters of the lines of baryons, and their nodes.
+  /// The quark lines of baryons: letters, and the node of each.
   struct BaryonLines {
     std::string letters;
     std::vector<int> nodes;
   };
-  /// \throws Refusal there is no interpolator of a name, it has a line that is not there, or none has one that is.
+  /// \throws Refusal an interpolator is unknown or has a line that is not in `quarks`, or a line of these is not used.
   BaryonLines lines_of(const Member::Texts& quarks, const char* key, const std::vector<std::string>& names) const;
 
   MeasurePlan& plan;
@@ -55,21 +55,21 @@ class CorrelatorTable : public Description {
   std::vector<long long> momenta_;
 };
 
-/// A gamma, or `sink,source`. \throws UnknownName
+/// A pair of gammas from `sink,source`, or from one name for both ends. \throws UnknownName
 GammaPair gamma_pair_of(const std::string& text);
-/// Those of the key `gammas`: `same` stands for sixteen, each at both ends, `all` for all pairs.
+/// The pairs of the key `gammas`: `same` stands for the sixteen with one gamma at both ends, `all` for all 256.
 std::vector<GammaPair> gamma_pairs_of(const std::vector<std::string>& gammas);
-/// The places of names among those that there are.
+/// The indices of the chosen names in `names`.
 std::vector<int> places_of(const std::vector<std::string>& chosen, const std::vector<std::string>& names);
-/// A quark of which currents are conserved that join neighbouring sites: its hops are those of Wilson, alike in all
-/// directions; with a fifth dimension those of Shamir's form.
+/// Whether point-split currents of an action are conserved: it has isotropic Wilson hops, and with a fifth dimension
+/// Shamir's form.
 bool has_conserved_current(const Action& action);
 
-/// A kind of correlator: what a file of runs/measured_correlators/ defines.
+/// A kind of correlator, defined by a file of runs/measured_correlators/.
 struct MeasuredCorrelator {
   std::string_view name;   ///< the key `kind`
-  bool staggered = false;  ///< of staggered quarks; others are of Dirac quarks
-  /// \param reader whose keys are read besides those that the table lists.
+  bool staggered = false;  ///< for staggered quarks, else for Dirac quarks
+  /// Makes the table of keys. \param reader for keys that the kind reads itself.
   std::unique_ptr<CorrelatorTable> (*table)(MeasurePlan& plan, TableReader& reader);
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// Files of --mg: what of multigrid is to be other than chosen.
+/// Files of --mg, which replace automatic choices of multigrid.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace quarksmith::runs {
 
-/// Everything that can be said of such a file before the lattice is known.
+/// Checks a file as far as that is possible without the lattice.
 /// \throws UsageError a key is unknown or a value out of its range: the message names file, line and remedy.
 void check_multigrid(const std::string& path);
 
-/// What a file says of multigrid on a lattice; what it does not name is as chosen for that.
-/// \throws UsageError likewise; blocks that do not cut the lattice.
+/// Parameters of a file for a lattice; those that it does not give are chosen automatically.
+/// \throws UsageError as check_multigrid, or blocks do not divide the lattice.
 MultigridParameters read_multigrid(const std::string& path, const Lattice& lattice, int slices);
 
-/// A file that says all of it, a line each.
+/// The content of a file with all parameters, a line each.
 std::string toml_of(const MultigridParameters& parameters);
 
 }  // namespace quarksmith::runs

@@ -9,18 +9,18 @@ namespace quarksmith::runs {
 
 struct NearNullDescription : Description {
   std::string load, save;
-  bool refresh = false;  ///< those of `load` may be of other links or parameters: a round of adaptation comes first
+  bool refresh = false;  ///< vectors of `load` may be of other links or parameters, and are adapted first
   void list(Members& members) override;
-  /// Where its members mean something. \param unless_used as of SolveDescription.
+  /// Adds its members, for use only `where`. \param unless_used as of SolveDescription.
   void list(Members& members, const std::string& where, const std::function<std::string()>& unless_used);
-  /// \throws UsageError mg_refresh without a file, or a file that is not there.
+  /// \throws UsageError `refresh` is given without a file, or the file does not exist.
   void check() override;
-  /// What multigrid begins with; null if there is no file. Collective.
-  /// \throws UsageError it is of another lattice, or without `refresh` of another operator.
+  /// The near-null vectors of the file of `load`; null if there is none. Collective.
+  /// \throws UsageError they are of another lattice, or without `refresh` of another operator.
   std::shared_ptr<const NearNullVectors> read(const ActionChoice& choice, const HostGauge& gauge,
                                               const DomainPointer& domain, const SolveSettings& settings,
                                               Session& session) const;
-  /// Writes those of a solver whose multigrid is set up, if there is a file for them. Collective.
+  /// Writes the near-null vectors of a solver with multigrid to the file of `save`, if that is given. Collective.
   void write(const Solver& solver, const ActionChoice& choice, const NamedGauge& named, Session& session) const;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// What communication between ranks takes: kernels that all of them run, sums, copies and messages.
+/// Times of communication between ranks: kernels that all ranks run, sums, copies and messages.
 #pragma once
 
 #include <functional>
@@ -8,15 +8,15 @@
 
 namespace quarksmith::runs {
 
-/// Seconds of one application, the slowest rank's; all ranks start the same number. \param recorded as a graph
-/// \param budget seconds to spend
+/// Seconds of one call of `apply` on the slowest rank; all ranks make the same number of calls. \param recorded whether
+/// calls are recorded as a graph. \param budget seconds to spend.
 double time_on_ranks(const Domain& domain, const std::function<void()>& apply, bool recorded, double budget);
 
-/// A sum over ranks in a kernel with its program.
+/// The time of a sum over ranks by a kernel with a scalar program.
 struct AllReduceTime {
   int numbers;
-  double kernel;   ///< seconds of the kernel on a few sites alone
-  double seconds;  ///< what the sum over the ranks adds
+  double kernel;   ///< seconds of the kernel on a few sites without the sum over ranks
+  double seconds;  ///< seconds that the sum over ranks adds
 };
 AllReduceTime time_all_reduce(const DomainPointer& domain, double budget);
 
@@ -25,28 +25,29 @@ class LinkBench {
  public:
   explicit LinkBench(DomainPointer domain);
 
-  /// Where a rank's data goes and whose it gets; none: it takes no part.
+  /// The ranks to which a rank sends and from which it receives; -1: it takes no part.
   struct Route {
     int to = -1, from = -1;
     bool active() const { return to >= 0; }
   };
-  /// Two ranks with each other, the others waiting.
+  /// A route for two ranks, while the others wait.
   Route pair(int a, int b) const;
-  /// All ranks of each host at once, each to the next.
+  /// A route for all ranks at once, each to the next one of its host.
   Route ring_of_host() const;
-  /// All ranks at once, each to the one `step` further.
+  /// A route for all ranks at once, each to the one with a number larger by `step`.
   Route shift(int step) const;
 
   /// Whether the ranks can store into each other's memory.
   bool reachable() const { return shared_ != nullptr; }
-  /// Bytes a second, the slowest rank's, of copies into the other's memory; they must be reachable.
+  /// Bytes per second, on the slowest rank, of copies into another rank's memory; requires reachable().
   double stores(const Route& route);
-  /// Messages of MPI, both ways at once; by way of host memory where MPI cannot read that of GPUs.
+  /// Latency and bandwidth of MPI messages in both directions at once, through host memory if MPI cannot read that of
+  /// GPUs.
   struct MessageTime {
     double latency, bytes_per_second;
   };
   MessageTime messages(const Route& route);
-  /// Whether messages go by way of host memory.
+  /// Whether messages go through host memory.
   bool staged() const { return staged_; }
 
  private:

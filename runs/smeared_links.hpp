@@ -1,5 +1,5 @@
 /// \file
-/// The links of a configuration on the device, as they are and smeared.
+/// The links of a configuration on the device, unsmeared and smeared.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace quarksmith::runs {
 
-/// Links for smearing, by the text that says how they were smeared themselves; made when first asked for.
+/// The links of a configuration by the text of their smearing, such as `stout:RHO:STEPS`; made when first asked for.
 class SmearedLinks {
  public:
   /// \param look is called before each step, and may throw to end it.
@@ -21,7 +21,7 @@ class SmearedLinks {
         storage_(default_links(gauge, session.ranks())),
         look_(std::move(look)) {}
 
-  /// With all reals, as actions take them.
+  /// Links stored with all reals, as actions take them. \param text of the smearing; empty: none.
   std::shared_ptr<const LinkField> whole(const std::string& text) {
     auto& found = whole_[text];
     if (!found)

@@ -1,5 +1,5 @@
 /// \file
-/// Ends before the end: SIGTERM of a batch system, SIGINT of Ctrl-C, SIGHUP of a closed terminal, and a time limit.
+/// Early ends of runs: by SIGTERM of a batch system, SIGINT of Ctrl-C, SIGHUP of a closed terminal, or a time limit.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace quarksmith::runs {
 
-/// The run was ended by a signal.
+/// Thrown when a run is ended by a signal.
 class Interrupted : public Error {
  public:
   Interrupted(int signal, const Session& session);
@@ -20,40 +20,40 @@ class Interrupted : public Error {
   int status_;
 };
 
-/// From now on a signal ends the run at its next look, so that files are closed and names given back; where no look
-/// comes within seconds, at once. A second signal ends it at once too.
+/// Installs handlers, so that a signal ends the run at its next call of look(), with files closed and claims released;
+/// or at once if there is no such call within seconds, or at a second signal.
 void catch_signals();
 
-/// Seconds after a signal in which an iteration of a solve, or a kick, must end.
+/// Seconds after a signal within which an iteration of a solve, or a kick, must end.
 constexpr unsigned solve_patience = 20;
 
-/// The work at hand is given up, since the run is to stop.
+/// Thrown to give up the present work because the run has to stop.
 struct Stopped {};
 
-/// When a long run is to stop with its files in order: at a signal, or when its time is up. While this lives, signals
-/// do not end the run by themselves; those that would end a program that calls do so afterwards. Ranks decide together:
-/// they make the same calls.
+/// Decides when a long run stops with its files in order: at a signal, or when its time is up. As long as this exists
+/// signals do not end the run by themselves; a signal that would end the calling program does so afterwards.
+/// Collective: ranks make the same calls and decide together.
 class Stops {
  public:
   /// \param limit seconds from the start of the session, as `seconds_of` reads them; empty: none.
-  /// \param patience seconds after a signal in which a look must come; 0: any.
+  /// \param patience seconds after a signal within which look() must be called; 0: no limit.
   Stops(const std::string& limit, unsigned patience, Session& session);
   ~Stops();
   Stops(const Stops&) = delete;
   Stops& operator=(const Stops&) = delete;
 
-  /// Whether to stop now, if what comes next takes so many seconds.
+  /// Whether to stop now. \param next seconds that the next piece of work will take.
   bool due(double next = 0);
-  /// The same for work that can be given up; may be called often.
+  /// Whether to stop within work that can be given up; may be called often.
   bool ended();
-  /// \throws Stopped ended()
+  /// \throws Stopped if ended().
   void look() {
     if (ended()) throw Stopped{};
   }
-  /// Time that is left for files grows with what writing them took.
+  /// Reserves time for writing files at the end. \param seconds that writing has taken.
   void wrote(double seconds);
   bool by_signal() const { return signal_ != 0; }
-  /// \throws Interrupted by_signal()
+  /// \throws Interrupted if by_signal().
   void end() const;
 
  private:
@@ -65,7 +65,7 @@ class Stops {
   unsigned looks_ = 0;
   int signal_ = 0;
   bool due_ = false;
-  std::vector<int> borrowed_;  ///< of a program that calls, which has no handler for them
+  std::vector<int> borrowed_;  ///< signals that are handled here, as the calling program has no handler for them
 };
 
 /// A run in steps that stops when it is to, with what it has done kept, and goes on from there when it is started

@@ -29,7 +29,7 @@ struct Value {
   int line = 0;  ///< of the file, from 1; 0: there is no file
 };
 
-/// A value as a word of a command line has it: lists with commas, numbers with all digits.
+/// A value as text on a command line: lists with commas, numbers with all digits.
 /// \throws UsageError it is a table.
 std::string word_of(const Value& value);
 

@@ -1,5 +1,5 @@
 /// \file
-/// How each door writes the names of what users give.
+/// How messages of each door write names and values of options.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace quarksmith::runs {
 
-/// Where values come from: the words of messages follow.
+/// The interface through which values come, which decides about the wording of messages.
 enum class Door { command, toml, c, python, cpp };
 
 /// How messages write names and values. Members are named by words joined with underscores, `max_iterations`.
@@ -20,9 +20,9 @@ struct Wording {
   std::string name(std::string_view member) const;
   /// A member with a value: `--solver cg`, `solver='cg'` of Python, `solver = "cg"` of a file, `solver=cg` of C.
   std::string with(std::string_view member, std::string_view value) const;
-  /// Where all members are listed: "`quarksmith solve --help`", `help(quarksmith.solve)`.
+  /// The help that lists all members: "`quarksmith solve --help`", `help(quarksmith.solve)`.
   std::string help() const;
-  /// What is wrong, with the file and line where it is, or with where help is.
+  /// A message with the file and line of the error, or with a pointer to help.
   std::string message(int line, const std::string& wrong, bool with_help) const;
 };
 
