@@ -10,7 +10,7 @@
  *
  * Every function that can fail returns a status; quarksmith_message() then returns the message for this thread, and
  * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context
- * share its lock and take turns; different contexts, also on one device, run side by side.
+ * share its lock and take turns; different contexts, also on one device, run concurrently.
  *
  * Structs describe the layout of memory and start with their size: call their `_init` function, which also sets
  * defaults, then change members. Strings that are passed in are copied. A NULL pointer is an error unless allowed
@@ -61,9 +61,9 @@ typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on
 typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
-typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, solved together */
+typedef struct quarksmith_shifted quarksmith_shifted;   /**< normal equations with several shifts, solved together */
 typedef struct quarksmith_dynamics quarksmith_dynamics; /**< links and momenta of molecular dynamics, on the device */
-typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on these links: actions and forces */
+typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on such links: actions and forces */
 typedef struct quarksmith_result quarksmith_result;     /**< results of a command */
 
 /** Opens a device for a lattice.
@@ -204,7 +204,7 @@ quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4],
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op);
 /** Creates a field of zeros that fits the operator, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
 quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field);
-/** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device, D the hops of M = T + h D;
+/** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, on the device; D is the hopping term of M = T + h D;
  * for four-dimensional actions made of hops, of one flavour. The other sites of full fields are unchanged.
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
@@ -251,7 +251,7 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* 
  * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports);
-/** The same for full fields of precision `double`; one report for each right-hand side. */
+/** Solves M x = b for full fields of precision `double`; one report for each right-hand side. */
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports);
 
@@ -276,8 +276,8 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                                                 const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
                                                 const quarksmith_link_format* format);
-/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. What is
- * not anti-Hermitian and traceless of them, to single precision, is lost. */
+/** Copies momenta likewise: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links.
+ * QUARKSMITH_BAD_DATA if one is not anti-Hermitian and traceless to single precision; smaller deviations are lost. */
 quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
                                                   const quarksmith_link_format* format);
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
@@ -301,7 +301,7 @@ typedef struct {
 quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops);
 quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                           double* action);
-/** P += step dP/dtau. All forces: QUARKSMITH_BAD_DATA if they are not finite; P stays. */
+/** P += step dP/dtau of a gauge action. Any force that is not finite: QUARKSMITH_BAD_DATA, and P is unchanged. */
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step);
 
@@ -334,10 +334,10 @@ quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quark
 quarksmith_status quarksmith_quark_action(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                           const void* const* phi, const quarksmith_spinor_format* format,
                                           double* action);
-/** P += step dP/dtau of that action; all poles of a vector in one pass over the links. */
+/** P += step dP/dtau of the action phi^+ r(A) phi; all poles of a vector in one pass over the links. */
 quarksmith_status quarksmith_quark_force(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                          const void* const* phi, const quarksmith_spinor_format* format, double step);
-/** The same from vectors of the caller's solver, all in one pass: P += step dP/dtau of -2 sum_k weights[k] Re y_k^+ dM
+/** Force from vectors of the caller's solver, all in one pass: P += step dP/dtau of -2 sum_k weights[k] Re y_k^+ dM
  * x_k; phi^+ A^-1 phi has x = A^-1 phi, y = M x, weight 1. Staggered: -sum_k weights[k] x_k^+ dA x_k, y NULL. */
 quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const void* const* x, const void* const* y,
                                          const double* weights, const quarksmith_spinor_format* format, double step);
@@ -357,7 +357,7 @@ quarksmith_status quarksmith_run(quarksmith_context* context, const char* comman
                                  quarksmith_gauge* gauge, quarksmith_result** result);
 /** Texts of a result: the JSON (`null` if there is none), the output, the log. */
 enum { QUARKSMITH_JSON = 0, QUARKSMITH_PRINTED = 1, QUARKSMITH_LOG = 2 };
-/** Returns one of these texts, which is valid as long as the result. */
+/** Returns a text of a result: `which` is QUARKSMITH_JSON, _PRINTED or _LOG. It is valid as long as the result. */
 quarksmith_status quarksmith_result_text(quarksmith_result* result, int which, const char** text);
 /** Links at the end of heatbath, hmc, smear and flow. */
 quarksmith_status quarksmith_result_gauge(quarksmith_result* result, quarksmith_gauge** gauge);
