@@ -15,7 +15,7 @@
 
 namespace quarksmith {
 
-/// A bound that is none.
+/// The bound of a parameter that is not bounded.
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// A parameter of an action.
@@ -30,8 +30,8 @@ struct ActionParameter {
   bool complex = false;
 };
 
-/// A number of an action for the values of its parameters, in their order: real for real values, or complex. An action
-/// may not have it.
+/// A number of an action as a function of the values of its parameters, in their order; real for real values, or
+/// complex. Empty if the action does not have it.
 class ActionNumber {
  public:
   using Value = std::complex<double>;
@@ -51,7 +51,7 @@ class ActionNumber {
   Complex complex_ = nullptr;
 };
 
-/// A number with the name that a kernel has for it.
+/// A number of an action with the name of the kernel's argument.
 struct NamedNumber {
   std::string_view name;
   ActionNumber number;
@@ -65,14 +65,14 @@ struct ActionField {
   std::string_view name;
   std::string_view kind;  ///< links, matrices, scalars, phases, spinor
   Origin origin;
-  bool moves = false;    ///< it depends on the links of a configuration
+  bool moves = false;    ///< whether it depends on the links of a configuration
   unsigned slots = 0xf;  ///< bits of the directions that have a matrix
-  bool kept = false;     ///< made once; others that are made are so on the way to these
-  /// Group of the matrices, if kernels of M read them: SU(3), as links are stored; U(3) times a number; any.
+  bool kept = false;     ///< whether it is made once and kept; other made fields are only steps on the way to kept ones
+  /// Group of the matrices, if kernels of M read them: `SU(3)`, `U(3)` (times a number), or `any`.
   std::string_view group = "";
 };
 
-/// Small numbers of a launch.
+/// A short list of numbers of fields or directions of a launch.
 class Places {
  public:
   constexpr Places(std::initializer_list<int> places) {
@@ -92,11 +92,11 @@ struct LinkLaunch {
   enum How { sets, adds };
   std::string_view core;
   How how;        ///< whether it begins a sum
-  int field;      ///< to which it is added
+  int field;      ///< field to which the term is added
   int direction;  ///< of the matrix; -1: all four
   int weight;     ///< of ActionInfo::numbers; -1: 1
   Places operands, numbers, directions;
-  int kept = -1;          ///< field that holds the core itself as well
+  int kept = -1;          ///< field that receives the core without weight as well; -1: none
   bool kicks = false;     ///< kernel force_ of this name gives the force of its loops of links
   bool projects = false;  ///< it is the projection of its operand on U(3)
 
@@ -108,27 +108,27 @@ struct LinkLaunch {
   constexpr bool writes(int number) const { return field == number || kept == number; }
 };
 
-/// Launches that lead from kept fields to further kept ones.
+/// The launches that make further kept fields from those of earlier stages.
 struct LinkStage {
   std::span<const LinkLaunch> launches;
-  std::array<int, directions> reach;  ///< sites on either side from which it is read
+  std::array<int, directions> reach;  ///< sites on either side from which fields are read
 };
 
-/// M psi as a sum over paths of links: N_0 and what stands at x, for fields N_n = end_n psi + what steps bring.
-/// Factors of 1, gamma_x, gamma_y, gamma_z, gamma_t.
+/// M psi as a sum over paths of links is N_0 plus terms at x, with fields N_n = end_n psi + sum of steps to n. A
+/// PathEnd has the coefficients of 1, gamma_x, gamma_y, gamma_z, gamma_t in end_n.
 using PathEnd = std::array<double, 5>;
-/// U_mu(x) N_to(x + mu) in N_from(x), or, where it is negative, U_mu(x - mu)^+ N_to(x - mu): step = +-(mu + 1).
+/// A step adds U_mu(x) N_to(x + mu) to N_from(x), or if it is negative U_mu(x - mu)^+ N_to(x - mu); step = +-(mu + 1).
 struct PathStep {
   int from, to, step;
 };
 
-/// An alternative parameter: an option whose numbers give others by a function.
+/// An alternative parameter: an option whose numbers determine other parameters.
 struct ActionAlternative {
   std::string_view name, help;
   std::string_view range;  ///< of each number
   double lower, upper;
   std::string_view numbers;  ///< their names, separated by commas
-  /// Parameters that it gives; unused entries have no name.
+  /// Parameters that it determines; unused entries have no name.
   std::array<NamedNumber, 2> gives;
 };
 
@@ -159,20 +159,20 @@ struct ActionInfo {
   std::string_view digest = "";   ///< of what is stated; empty: an action of the library, as it was released
   std::span<const ActionParameter> parameters = {};
   std::span<const ActionAlternative> alternatives = {};
-  std::string_view extends = "";  ///< action that means this one where its parameters are given
-  bool offered = true;            ///< commands offer it
+  std::string_view extends = "";  ///< action that is replaced by this one if parameters of this one are given
+  bool offered = true;            ///< whether commands offer it
   int spins = 0;                  ///< colour vectors a site
-  int flavours = 1;               ///< that M mixes or tells apart
-  /// Bits of the parameters that change sign in gamma_5 M^+ gamma_5, where complex ones are conjugated. -1: that is not
-  /// M for other values of them, or not known to be.
+  int flavours = 1;               ///< number of flavours that M mixes or distinguishes
+  /// Bits of the parameters that change sign in gamma_5 M^+ gamma_5, where complex ones are conjugated. -1: this is not
+  /// M with other values of the parameters, or not known to be.
   int negated = -1;
 
   std::span<const ActionField> fields = {};  ///< those of the caller before those that are made
-  std::span<const LinkStage> stages = {};    ///< how these are made
+  std::span<const LinkStage> stages = {};    ///< launches that make fields, in order
   std::span<const ActionNumber> numbers = {};
 
   std::string_view matrix = "";                 ///< operator of its own kernels of M; empty: the action's name
-  std::string_view conjugate = "";              ///< operator of kernels of M^+ beside those of M
+  std::string_view conjugate = "";              ///< operator of kernels of M^+, next to those of M
   std::span<const NamedNumber> arguments = {};  ///< that these kernels take
   std::span<const PathEnd> path_ends = {};      ///< where the force goes along the paths of M, in the order in which
   std::span<const PathStep> path_steps = {};    ///< they are read
@@ -187,21 +187,23 @@ struct ActionInfo {
   bool anti_hermitian = false;  ///< D^+ = -D
   double h = 1;
   std::array<int, 2> links{};  ///< fields whose links hops of each length take, the shortest first
-  bool turns = false;          ///< a change of a configuration's links in SU(3) turns these by elements of SU(3) too
+  bool turns = false;  ///< whether a change of the configuration's links in SU(3) multiplies links of hops by elements
+                       ///< of SU(3) too
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
   ActionNumber diagonal = {}, twist = {}, splitting = {};
-  std::span<const ConstantPart> constant = {};  ///< T as their sum, in place of the three
-  std::string_view blocks_of = "";              ///< kernels term_ and source_ of this name are those of the blocks
+  std::span<const ConstantPart> constant =
+      {};                           ///< parts of T as a constant matrix, instead of diagonal, twist and splitting
+  std::string_view blocks_of = "";  ///< kernels term_ and source_ of this name are those of the blocks
   std::span<const SiteBlock> blocks = {};
   ActionNumber exponential = {};
   ActionNumber alpha = {}, beta = {}, b = {}, c = {};
-  ActionNumber wall = {};  ///< factor of what comes from beyond the ends of the fifth dimension
+  ActionNumber wall = {};  ///< factor of hops across the ends of the fifth dimension
 
   bool has_hops() const { return !hopping.empty(); }
   std::string_view own_kernels() const { return matrix.empty() ? name : matrix; }
 };
 
-/// A statement from which nothing follows.
+/// A statement that the generator refused, with the reason.
 struct RefusedAction {
   std::string_view name, why;
 };
@@ -219,10 +221,11 @@ struct ActionModule {
 std::span<const ActionInfo> actions();
 /// Actions of generated/actions.cpp.
 std::span<const ActionInfo> built_actions();
-/// Adds the actions of a library; one takes the place of another of its name that was added before.
-/// \throws Error it is not what was built, of another version, or has an action with the name of one that is built in.
+/// Adds the actions of a library; each replaces an earlier added one of the same name.
+/// \throws Error the library has been changed since it was built, is of another version, or has an action with a
+/// built-in name.
 void add_actions(const std::string& file);
-/// Statements that make links in place of those of a configuration.
+/// Statements of smearings, which make links from those of a configuration.
 std::span<const ActionInfo> stated_smearings();
 /// Statements that the generator refused, with its message.
 std::span<const RefusedAction> refused_actions();

@@ -12,13 +12,13 @@
 
 namespace quarksmith {
 
-/// \throws UnknownName no such action, or one that the generator refused; the message lists those that exist, or says
-/// why it was.
+/// \throws UnknownName there is no such action, or the generator refused it; the message lists all actions, or the
+/// reason.
 const ActionInfo& find_action(std::string_view name);
-/// A statement that makes links (generator/actions/stout.py). \throws UnknownName likewise.
+/// A statement of a smearing (generator/actions/stout.py). \throws UnknownName likewise.
 const ActionInfo& find_smearing(std::string_view name);
 
-/// A name of the table as options have it: `twisted_mass` -> `twisted-mass`.
+/// The option name of an action or parameter: `twisted_mass` -> `twisted-mass`.
 std::string option_name(std::string_view name);
 /// Inverse of option_name.
 std::string stated_name(std::string_view option);
@@ -38,8 +38,8 @@ class ActionValues {
 
   /// \param given those with a default may be left out.
   /// \param slices of a fifth dimension; 1 where there is none.
-  /// \throws UsageError a parameter that the action does not have, that is missing, out of its range, or complex where
-  /// it is real; slices that do not suit the action or the values.
+  /// \throws UsageError a parameter is unknown, missing, out of range, or complex where it must be real; slices do not
+  /// fit the action or the values.
   ActionValues(const ActionInfo& info, const Given& given, int slices = 1);
   ActionValues(const ActionInfo& info, const std::same_as<std::map<std::string, double>> auto& given, int slices = 1)
       : ActionValues(info, Given(given.begin(), given.end()), slices) {}
@@ -61,8 +61,9 @@ class ActionValues {
   /// A copy with one value changed.
   /// \throws UsageError the action does not have the parameter, or the value is out of its range.
   ActionValues with(std::string_view parameter, double value) const;
-  /// Values for which M is gamma_5 M^+ gamma_5, if any are known (ActionInfo::negated). With a fifth dimension this is
-  /// of quark fields, whose overlap operator is made of transfer matrices (arXiv:1206.5214): the order of slices turns.
+  /// Values of the parameters for which the operator is gamma_5 M^+ gamma_5; none if they are not known
+  /// (ActionInfo::negated). With a fifth dimension this holds for quark fields in four dimensions, whose overlap
+  /// operator is made of transfer matrices (arXiv:1206.5214), and the order of slices is reversed.
   std::optional<ActionValues> of_adjoint() const;
   bool operator==(const ActionValues&) const = default;
   /// Names and values as a message has them: `mass 0.1, mu 0.3`.

@@ -1,5 +1,5 @@
 /// \file
-/// Choices with numbers as options spell them, `jacobi:kappa,N[,norm]`: what the text may hold, and how it is read.
+/// Choices with numbers in options, such as `jacobi:kappa,N[,norm]`: their form, and how they are read.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace quarksmith {
 
-/// A number of such a text, or one of several words.
+/// A parameter of a choice: a number, or one of several words.
 struct ChoiceParameter {
   std::string_view name = "";           ///< empty: there is none
   double lower = 0, upper = 0;          ///< both are allowed
   bool whole = false;                   ///< without a sign
   bool size = false;                    ///< the bounds are those of the absolute value
   std::string_view words = "";          ///< `z2|z4`: one of these, whose place is the number
-  std::optional<double> fallback = {};  ///< what it is if left out; such are the last ones
+  std::optional<double> fallback = {};  ///< its value if it is left out; only the last parameters have one
   int direction = -1;                   ///< of a coordinate of a site of the lattice
 };
 inline constexpr std::size_t most_parameters = 5;
@@ -37,17 +37,17 @@ struct ChoiceValue {
 };
 using ChoiceValues = std::array<ChoiceValue, most_parameters>;
 
-/// `kappa,N[,norm]`
+/// The form of some parameters, such as `kappa,N[,norm]`.
 std::string form_of(const ChoiceParameters& parameters);
-/// `kappa -10000 to 10000; N 1 to 1000000; ...`, coordinates left out.
+/// The ranges of parameters, such as `kappa -10000 to 10000; N 1 to 1000000`, without coordinates.
 std::string ranges_of(const ChoiceParameters& parameters);
 
-/// The numbers of a text. \param subject,form of messages: what the text belongs to, and what might stand there.
-/// \throws UsageError `SAID: WHY; use FORM`
+/// Reads the values of a text. \param subject,form for messages: what the text belongs to, and the expected form.
+/// \throws UsageError with the message `SUBJECT: WHY; use FORM`.
 ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& subject,
                          const std::string& form);
 
-/// The text before the first colon, and that behind it.
+/// The text before the first colon, and the text after it.
 std::pair<std::string, std::string> cut_at_colon(const std::string& text);
 
 }  // namespace quarksmith

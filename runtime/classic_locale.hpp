@@ -1,13 +1,13 @@
 /// \file
-/// Calls of libraries that read and print numbers by the locale of C.
+/// Calls of libraries that read and print numbers in the locale of C.
 #pragma once
 
 #include <clocale>
 
 namespace quarksmith {
 
-/// While it lives, this thread has the locale `C`, whatever the program has set: strtod and printf use a point. Other
-/// threads, and the program after it, keep theirs.
+/// Sets the locale `C` for this thread as long as the object exists, so that strtod and printf use a decimal point.
+/// Other threads, and the program afterwards, keep their locale.
 class ClassicLocale {
  public:
   ClassicLocale() : before_(uselocale(classic())) {}

@@ -1,5 +1,5 @@
 /// \file
-/// The processes that share one lattice: ranks 0 ... size() - 1, each with its own part.
+/// The processes that share one lattice: ranks 0 ... size() - 1, each with its local lattice.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Message {
   std::size_t bytes;
 };
 
-/// Memory that the ranks of a host share: [rank of the host] is where each one's part begins.
+/// Memory that the ranks of a host share; [n] is the start of the part of the host's rank n.
 class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
@@ -45,9 +45,9 @@ class Communicator {
   /// process alone if it was started alone or the library was built without MPI.
   /// \throws Error the library was built without MPI but started as several processes.
   static std::shared_ptr<Communicator> world();
-  /// Makes `world` the ranks of another communicator of MPI, all of which call this: later lattices are theirs.
-  /// Messages between them are not mixed with those of the communicator itself.
-  /// \param number its handle in Fortran (MPI_Comm_c2f); MPI must have been started by whom it comes from.
+  /// Makes `world` the ranks of another communicator of MPI, all of which call this; lattices created later are divided
+  /// among these. Messages between them are not mixed with those of the communicator itself.
+  /// \param number its Fortran handle (MPI_Comm_c2f); the caller must have initialised MPI.
   /// \throws UsageError there is no such communicator, or MPI does not run; Error this library was built without MPI.
   static void use(int number);
   /// Makes `world` this process alone, whatever else was started (not collective); or all processes that were started.
@@ -59,18 +59,18 @@ class Communicator {
   /// The MPI library in words; empty if this library was built without.
   static std::string library();
 
-  /// Removes from the environment what a launcher has left there: for a child process that is no rank.
+  /// Removes a launcher's variables from the environment, for a child process that is not a rank.
   static void forget_launcher();
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Number of this rank among those of its host, how many these are, and the rank that each of them has here.
+  /// Index of this rank among those of its host, their number, and the rank here of each.
   virtual int host_rank() const = 0;
   virtual const std::vector<int>& host_ranks() const = 0;
 
   virtual void barrier() = 0;
-  /// Waits until all ranks have called this, for so many seconds at most; true if they have. For a rank that failed:
-  /// after false it cannot know where the others are, and is to end the job with `abort`.
+  /// Waits until all ranks have called this, at most `seconds`; true if they have. For a rank that has failed: after
+  /// false it cannot know where the others are, and has to end the job with `abort`.
   virtual bool meet(double seconds) = 0;
   /// all[rank] = mine, `bytes` bytes each.
   virtual void all_gather(const void* mine, std::size_t bytes, void* all) = 0;
@@ -97,12 +97,12 @@ class Communicator {
   /// The text of rank `root` on all ranks.
   std::string broadcast(const std::string& text, int root = 0);
   /// Runs `work` on all ranks; if it throws on any of them, all throw: those where it did not with the message of the
-  /// first that did, as an error of the same kind. For steps after which no rank may go on alone.
+  /// first that did, as an error of the same kind. For steps after which no rank may continue alone.
   void together(const std::function<void()>& work);
 
-  /// Registers memory that other ranks reach into, which must be freed when all of them are done with it. That may be
-  /// at different times, or never, after an error: the owner of a share drops it, and it is freed at the next
-  /// `free_dropped` of all ranks if all have dropped theirs.
+  /// Registers memory that other ranks access, and that must be freed only when all ranks have finished with it, which
+  /// they may do at different times, or after an error never. Each rank drops its share, and at the next collective
+  /// `free_dropped` memory is freed whose shares all ranks have dropped.
   /// \return a number for `drop`; all ranks make these calls in the same order.
   long long keep(std::function<void()> free);
   /// Not collective.

@@ -19,7 +19,7 @@
 
 namespace quarksmith {
 
-/// What a device is.
+/// Identity of a device.
 struct DeviceIdentity {
   std::string description;                      ///< model, memory and instruction set in words
   std::map<std::string, std::string> evidence;  ///< for results of sweeps: model, compute capability, versions, clock
@@ -71,14 +71,14 @@ class Device : public DeviceMemory, public WorkQueue, public SiteOperations {
   /// Applies a reducing kernel and returns kernel.sums numbers for each right-hand side.
   virtual std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) = 0;
 
-  /// Applies the parts of a hopping kernel that `work` names; `beside`: on the second queue.
+  /// Applies the stages of a hopping kernel that `work` names; with `beside` on the second queue.
   virtual void run_halo(const Kernel& kernel, const Arguments& arguments, const HaloWork& work, bool beside) = 0;
   /// Runs the program of a reducing kernel on device scalars alone, with these sums.
   virtual void run_program(const Kernel& kernel, const Arguments& arguments, const std::vector<double>& sums) = 0;
 
   /// Results of sweeps in this build for this kind of device, or another of its architecture.
   struct Tuned {
-    int kernels = 0, stale = 0;  ///< and how many of them changed since
+    int kernels = 0, stale = 0;  ///< measured kernels, and how many of them have changed since
     std::string on;              ///< the device that most of them were measured on
   };
   const Tuned& tuned() const { return tuned_; }
@@ -96,7 +96,8 @@ class Device : public DeviceMemory, public WorkQueue, public SiteOperations {
 
  private:
   std::vector<std::array<const Kernel*, launch_sizes>> variants_;  // by index of the kernel and LaunchSize
-  mutable std::map<std::string_view, std::vector<const Kernel*>> by_operation_;  // of these kernels:
+  mutable std::map<std::string_view, std::vector<const Kernel*>>
+      by_operation_;  // kernels by operation, those in sorted_
   mutable std::span<const Kernel> sorted_;
   std::vector<TunedDevice> sweeps_;
   Tuned tuned_;

@@ -1,5 +1,5 @@
 /// \file
-/// Memory of a device, and what is copied between it and the host.
+/// Memory of a device, and copies between it and the host.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace quarksmith {
 
-/// The memory of a device, and what of the host's it reaches.
+/// Interface of a device's memory: allocation, copies, and memory shared with the host or other ranks.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -23,7 +23,7 @@ class DeviceMemory {
   /// Copies between host and device; done when the call returns.
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* device, std::size_t bytes) = 0;
-  /// Memory of the host that such copies reach fastest, at least so many bytes, for the next of them.
+  /// Host memory of at least `bytes` with which copies are fastest; valid for the next copy.
   void* staging(std::size_t bytes);
   /// Copy within the device.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
@@ -32,16 +32,16 @@ class DeviceMemory {
 
   /// True if MPI reads and writes memory of the device.
   virtual bool in_reach_of_mpi() const { return true; }
-  /// True if what goes to other ranks must pass through memory of the host.
+  /// True if messages to other ranks must pass through host memory.
   bool staged(const Communicator& c) const { return c.size() > 1 && !in_reach_of_mpi(); }
-  /// Memory here that all ranks of the host can store into, zero at first; null on all of them if one cannot.
+  /// Device memory that all ranks of the host can store into, zero at first; null on all of them if one cannot.
   /// Collective.
   virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
-  /// Memory of the host that the device copies from and to at full speed.
+  /// Host memory that the device copies from and to at full speed.
   virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;
   /// Bytes of memory that can still be allocated.
   virtual std::size_t free_memory() = 0;
-  /// Bytes that fields hold here at present.
+  /// Bytes that are allocated on the device at present.
   std::size_t held() const { return held_; }
 
  protected:
@@ -54,7 +54,7 @@ class DeviceMemory {
   std::size_t staging_bytes_ = 0;
 };
 
-/// Memory that a device frees with this.
+/// Owner of device memory: frees it in the destructor.
 class Memory {
  public:
   Memory() = default;

@@ -1,5 +1,5 @@
 /// \file
-/// Errors that name what went wrong, with which operands, and what to do.
+/// Errors whose messages name what went wrong, the operands, and a remedy.
 #pragma once
 
 #include <stdexcept>

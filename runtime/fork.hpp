@@ -1,5 +1,5 @@
 /// \file
-/// Processes that fork after they have computed: pools of processes in Python do so.
+/// Safe forks of processes that have computed with OpenMP, as by process pools of Python.
 #pragma once
 
 namespace quarksmith {

@@ -4,11 +4,11 @@
 
 namespace quarksmith {
 
-/// Interface of devices whose kernels are done when the call that runs them returns.
+/// Interface of devices that measure hopping terms: their kernels have finished when the call returns.
 class HopTimes {
  public:
   virtual ~HopTimes() = default;
-  /// Seconds in hopping terms so far, ghost zones packed but not waited for.
+  /// Seconds in hopping terms so far, including packing of halos but not waiting for them.
   virtual double hopping_seconds() const = 0;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// Things that have a file each in a folder and are listed nowhere else.
+/// Lists of objects of one kind, each defined in a file of its own; no other list needs to be edited to add one.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace quarksmith {
 
-/// All things of a kind, in the order of their files. FOLDER/NAME.cpp defines `const Kind FOLDER::NAME`; of these
-/// cmake/listed.cmake makes the list, which refers to each by name: linkers drop objects of a static library that only
-/// register themselves.
+/// All objects of a kind, in the order of their files. FOLDER/NAME.cpp defines `const Kind FOLDER::NAME`, and
+/// cmake/listed.cmake generates the list, which refers to each by name: linkers would drop objects of a static library
+/// that only register themselves.
 template <class Kind>
 std::span<const Kind* const> listed();
 

@@ -1,5 +1,5 @@
 /// \file
-/// Processors that a process may use, and what a rank has of those of its host.
+/// Processors that a process may use, and the share of a rank in those of its host.
 #pragma once
 
 #include <filesystem>

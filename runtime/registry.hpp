@@ -30,19 +30,19 @@ struct Kernel {
   int tile;                         ///< right-hand sides must be a multiple of this
   int spins;                        ///< colour vectors a site of its spinor fields
   int colours;                      ///< numbers of such a vector, rows of a link
-  int half_spins;                   ///< colour vectors of the half spinor that crosses a link with a hop
-  int reach;                        ///< sites of its longest hop; those over 3 have links of their own
-  int sums;                         ///< numbers added up for each right-hand side
+  int half_spins;                   ///< colour vectors of the projected spinor that a hop multiplies by a link
+  int reach;                        ///< sites of its longest hop; hops over 3 sites have links of their own
+  int sums;                         ///< number of sums for each right-hand side
   int terms;                        ///< stored site terms that it reads: Arguments::term, then Arguments::twist
   double flops;                     ///< as the field reports them, per site and right-hand side
   double bytes;                     ///< least traffic, per site and right-hand side
   std::string_view formula;         ///< what it computes
   bool complex_scalars;             ///< a, b, c and the slots of the formula may be complex
   std::string_view slots;           ///< names of its device scalars, separated by blanks
-  std::string_view scalar_program;  ///< program that it runs on them after its sums
+  std::string_view scalar_program;  ///< program that it runs on its device scalars after the sums
   Apply apply;
-  bool ranks;    ///< it does the work at the boundaries of parts, too
-  int parities;  ///< whose sites a launch works on: one, or both
+  bool ranks;    ///< whether it also works at the boundaries of local lattices (halos)
+  int parities;  ///< number of parities whose sites a launch works on
   /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` and perhaps `:reach`
   /// (generator/operators/expression.py).
   std::string_view signature;
@@ -100,8 +100,7 @@ struct KernelTable {
 /// The kernels and tables of one library: the one built in, or a module compiled on demand
 /// (generator/emit/ondemand.py).
 struct KernelModule {
-  /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
-  /// refused.
+  /// Version of the records that kernels and host share, and of signatures; a module of another version is refused.
   static constexpr int signatures = 7;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
@@ -112,9 +111,9 @@ struct KernelModule {
   std::span<const OperatorInfo> operators;
 };
 
-// The tables below hold what is built in and, from modules named in the environment variable QUARKSMITH_KERNELS (shared
-// libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
-// no module of this version is an Error at the first use of any table.
+// The tables below hold the built-in kernels and those of modules named in the environment variable QUARKSMITH_KERNELS
+// (shared libraries separated by colons); a kernel of a module replaces the one of the same name. A file that is not a
+// module of this version is an Error at the first use of any table.
 
 /// Tables of kernels that are built in (cmake/targets.cmake).
 std::span<const KernelTable> built_kernels();
@@ -138,11 +137,11 @@ struct KernelQuery {
   bool complex_coefficients = false;
   int tile = 1;
   int spins = 4;
-  int colours = 3;          ///< of a kernel without links; theirs say it otherwise
-  bool expression = false;  ///< a lattice expression: its row has neither conjugate nor epilogue
+  int colours = 3;          ///< only for kernels without links; otherwise the link storage decides
+  bool expression = false;  ///< whether it is a lattice expression, which has neither conjugate nor epilogue
 };
 
-/// Index of a kernel in a table; nothing if it belongs to another.
+/// Index of a kernel in a table; none if it is not in it.
 std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel& kernel);
 /// Whether a kernel is of that description.
 bool fits(const Kernel& kernel, const KernelQuery& query);
@@ -155,7 +154,7 @@ const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& query);
 /// \throws UnknownName no such precision; the message lists those that exist. Likewise for the others.
 const PrecisionInfo& find_precision(std::string_view name);
 const StorageInfo& find_storage(std::string_view name);
-/// The storage of any matrices of so many colours: r18, c2r8, c1r2 for numbers.
+/// The storage of arbitrary matrices with `colours` colours: r18, c2r8, c1r2 for numbers.
 /// \throws UsageError there is none of so many.
 const StorageInfo& full_storage(int colours);
 /// Storage of momenta and forces: anti-Hermitian matrices without trace.

@@ -1,24 +1,24 @@
 /// \file
-/// Rehearsals: they find out which kernels a piece of work needs when a build first lacks one of them.
+/// Rehearsals, which find out all kernels that a piece of work needs as soon as the first one is missing.
 #pragma once
 
 #include <functional>
 
 namespace quarksmith {
 
-/// Stands before work that looks up kernels. When the first of them is missing the work is rehearsed, in this moment:
-/// what the rehearsal asks for and the build lacks is compiled side by side with that kernel, or named together with it
-/// in the error. Where nothing is missing nothing happens.
+/// Created before work that looks up kernels. When the first missing kernel is looked up the work is rehearsed: all
+/// kernels that the rehearsal asks for and the build lacks are compiled together with it, or named together in the
+/// error. If no kernel is missing nothing happens.
 class KernelRehearsal {
  public:
-  /// \param rehearse makes what the work makes, on few sites and one rank, and throws it away. Meanwhile kernels that
-  /// do nothing stand for those that are missing: numbers mean nothing. What it throws ends it and is forgotten.
+  /// \param rehearse does the work on few sites and one rank, and discards the results. Missing kernels are replaced by
+  /// kernels that do nothing, so that numbers are meaningless. An exception ends the rehearsal and is ignored.
   explicit KernelRehearsal(std::function<void()> rehearse);
   ~KernelRehearsal();
   KernelRehearsal(const KernelRehearsal&) = delete;
   KernelRehearsal& operator=(const KernelRehearsal&) = delete;
 
-  /// Whether this build has all kernels that such a rehearsal asks for, and it throws nothing. Nothing is compiled.
+  /// Whether this build has all kernels that a rehearsal asks for, and it does not throw. Nothing is compiled.
   static bool finds_all(const std::function<void()>& rehearse);
   /// Whether this thread rehearses.
   static bool under_way();

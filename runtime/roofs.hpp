@@ -6,7 +6,7 @@
 
 namespace quarksmith {
 
-/// A device that knows such bounds of itself.
+/// Interface of devices that know these bounds.
 class Roofs {
  public:
   virtual ~Roofs() = default;

@@ -1,5 +1,5 @@
 /// \file
-/// Targets: what kernels are compiled for, and how its devices are opened.
+/// Targets, for which kernels are compiled, and how their devices are opened.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@ namespace quarksmith {
 
 class Device;
 
-/// A target that is built in. runtime/targets/NAME defines NAME::target and holds all that is special to it; its row in
-/// generator/targets.py says the same to the generator.
+/// A target that is built in. runtime/targets/NAME defines NAME::target and holds all code that is special to it;
+/// generator/targets.py has its row for the generator.
 struct Target {
   std::string_view name;                       ///< of its folder, as in `--device`
-  int (*devices)();                            ///< that can be used
+  int (*devices)();                            ///< number of devices that can be used
   std::shared_ptr<Device> (*open)(int index);  ///< \throws Error there is no such device, or it cannot be used
   std::string_view (*table)();                 ///< table of kernels that its devices use (KernelTable::name)
 };

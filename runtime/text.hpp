@@ -17,15 +17,15 @@ std::string printable(std::string text);
 
 /// The text between separators: one part at least.
 std::vector<std::string> split(const std::string& text, char separator);
-/// The number that a whole text is, in any locale: decimal point, with or without sign; nothing if it is no such number
-/// or not finite. Hexadecimal digits of 32 bits may follow 0x.
+/// The number in a text, with a decimal point in any locale, with or without sign; none if the whole text is not a
+/// finite number. Up to 32 bits of hexadecimal digits may follow 0x.
 std::optional<double> as_number(std::string_view text);
 std::optional<long long> as_integer(std::string_view text);
 std::optional<std::uint32_t> as_hexadecimal(std::string_view text);
 /// The text without surrounding blanks, ends of lines and zero bytes.
 std::string trimmed(std::string_view text);
-/// As as_number, of a text of a user. \param name of what is read, for messages.
-/// \throws UsageError it is no such number.
+/// The number in a text of a user. \param name of the value, for messages.
+/// \throws UsageError the text is not a number, see as_number.
 double number(const std::string& text, const std::string& name);
 long long integer(const std::string& text, const std::string& name);
 
@@ -33,7 +33,7 @@ long long integer(const std::string& text, const std::string& name);
 /// eight digits of the domain.
 std::string short_pci_address(std::string address);
 
-/// `a, b or c`
+/// Names as `a, b or c`.
 std::string one_of(std::span<const std::string_view> names);
 
 /// The known word that was most likely meant by another; empty if none is near, or if the word itself is known.

@@ -23,10 +23,10 @@ struct TunedKernel {
   bool stale;                ///< the kernel has changed since it was measured
 };
 
-/// How spinors best cross the boundaries of parts (runtime/ranks/halo.hpp).
+/// The fastest policy of halo exchange that was measured (runtime/ranks/halo.hpp).
 struct TunedPolicy {
   std::string_view link;  ///< peer: ranks that can store into each other's memory, or mpi
-  LaunchSize size;        ///< class of launches on the sites of one parity of a part
+  LaunchSize size;        ///< class of launches on the sites of one parity of the local lattice
   std::string_view precision;
   bool batch;  ///< of several right-hand sides
   std::string_view policy;
@@ -35,16 +35,16 @@ struct TunedPolicy {
 /// Results of a sweep on one device.
 struct TunedDevice {
   std::string_view name;          ///< as the device reports itself
-  std::string_view architecture;  ///< what its kernels are compiled for, as the device says; none for CPUs
+  std::string_view architecture;  ///< architecture of its kernels, as the device reports it; empty for CPUs
   std::span<const TunedKernel> kernels;
   std::span<const TunedPolicy> policies;
 };
 
-/// Kernels of so many right-hand sides, or more, share links in registers. On GPUs further tiles are then faster side
-/// by side than one after the other with links in shared memory, and no class of their own (generator/launch.py).
+/// Kernels for this many right-hand sides or more share links in registers. On GPUs further tiles are then faster in
+/// parallel than one after the other with links in shared memory, and have no class of their own (generator/launch.py).
 inline constexpr int register_tile = 4;
 
-/// Tiles of right-hand sides from which on a batch has work for all groups of threads (generator/shapes.py).
+/// Tiles of right-hand sides that give work to all groups of threads (generator/shapes.py).
 inline constexpr int most_sharing_groups = 4;
 
 /// The class of a launch on so many sites.

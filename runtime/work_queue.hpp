@@ -1,5 +1,5 @@
 /// \file
-/// The order in which a device does its work: waiting, recorded programs, times, a second queue.
+/// The queue of a device's work: waiting, recorded programs, times, a second queue.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Program {
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
-  /// Enqueues a copy. At most `depth` copies may be taken that were not waited for.
+  /// Enqueues a copy. At most `depth` copies may be outstanding, taken but not waited for.
   virtual void take() = 0;
   /// Waits for the oldest copy that was not waited for; valid until `depth` further ones were taken.
   virtual const double* wait() = 0;

@@ -25,8 +25,8 @@ struct LatticeDirection {
   }
 };
 
-/// A product of gamma matrices given to an expression: gamma_x^b0 gamma_y^b1 gamma_z^b2 gamma_t^b3 of a number with
-/// these bits.
+/// A product of gamma matrices given to an expression: gamma_x^b0 gamma_y^b1 gamma_z^b2 gamma_t^b3, where b0 to b3 are
+/// the bits of its number.
 struct GammaProduct {
   int number;
 };
@@ -84,11 +84,12 @@ struct ExpressionParameter {
   /// direction, gamma
   std::string_view kind;
   std::string_view operand;  ///< member of Arguments; half the bits of Arguments::direction that are others'
-  /// How the field is used. out: written; some: written in some directions; apart: read where something else is
-  /// written; each: a kernel that writes matrices adds up over its right-hand sides; here: at the site itself
+  /// How the field is used. `out`: written; `some`: written in some directions; `apart`: read, and must not be one of
+  /// the outputs; `each`: summed over right-hand sides by a kernel that writes matrices; `here`: only at the site
+  /// itself.
   std::string_view flag;
   int flavours = 1;   ///< consecutive right-hand sides of spinors that belong together
-  BorderDepth reach;  ///< how far from there it is read
+  BorderDepth reach;  ///< how far from the site it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
   bool is_propagator() const { return kind == "propagator" || kind == "staggered_propagator"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion" || is_propagator(); }
@@ -105,7 +106,7 @@ struct ExpressionSettings {
   /// Phases of hops of fermions across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, 1};
   std::string_view basis = "";  ///< in which spinors are, for expressions with matrices in spin
-  bool largest = false;         ///< instead of its sums, the largest |value| that a site adds to each
+  bool largest = false;         ///< returns the largest |contribution| of a site to each sum, instead of the sums
 };
 /// Parameters of a kernel in the order of a call; valid as long as the program runs.
 const std::vector<ExpressionParameter>& parameters_of(const Kernel& expression);
@@ -144,7 +145,7 @@ inline SiteSums site_sums(std::string_view expression, std::initializer_list<Exp
                           std::initializer_list<ExpressionOutput> outputs) {
   return site_sums(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
 }
-/// The border that a call needs round the local lattice; and the union of two such depths.
+/// The depth of the halo that a call needs around the local lattice; and the union of two depths.
 BorderDepth depth_of(std::span<const ExpressionParameter> parameters);
 BorderDepth deeper(const BorderDepth& a, const BorderDepth& b);
 

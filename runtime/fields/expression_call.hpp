@@ -1,5 +1,5 @@
 /// \file
-/// The arguments of a call of a lattice expression: what their fields have in common, and whether they serve.
+/// Checks of the arguments of a lattice expression, and what their fields have in common.
 #pragma once
 
 #include "runtime/fields/expression.hpp"

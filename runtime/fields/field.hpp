@@ -47,7 +47,7 @@ struct HostGauge {
   int n_;
 };
 
-/// What a site of a field holds: vectors of so many colours.
+/// The content of a site of a field: `spins` vectors of `colours` colours.
 struct Components {
   int spins, colours;
   Components(int spins_ = 4, int colours_ = 3) : spins(spins_), colours(colours_) {}
@@ -77,7 +77,7 @@ class SpinorField {
   int colour_words() const { return precision_->spin_words * colours() / 3; }
   int slices() const { return slices_; }
   int lanes() const { return lanes_; }
-  /// The half of one parity.
+  /// The sites of one parity as an operand of kernels.
   /// \throws UsageError the field does not hold it.
   Operand operand(Parity parity) const;
   /// All sites of all slices: `count` places (runtime/kernels/view.hpp: element_place) of the arguments below.
@@ -85,21 +85,21 @@ class SpinorField {
   long long count() const;
   /// Arguments of an element-wise kernel: geometry, right-hand sides and count.
   Arguments arguments() const;
-  /// Right-hand side `rhs` alone.
+  /// The operand for right-hand side `rhs` only.
   Operand select(Operand operand, int rhs) const;
   /// A field of the same kind, not initialised.
   SpinorField like() const { return {domain_, *precision_, subset_, rhs_, components_, slices_}; }
   /// Right-hand sides first ... first + count - 1 as a field that shares their memory.
   /// \throws UsageError there are not so many.
   SpinorField columns(int first, int count) const;
-  /// Slice s of vector n as right-hand side n slices() + s of a field that shares the memory: what kernels that know
-  /// four dimensions work on.
+  /// A field that shares the memory, in which slice s of vector n is right-hand side n slices() + s: for kernels in
+  /// four dimensions.
   SpinorField by_slice() const;
   /// Sets every byte; 0 makes the field zero, 255 fills floating-point formats with NaN.
   void fill(int byte);
   /// \throws UsageError the kinds differ.
   void copy_from(const SpinorField& other);
-  /// The sites of one parity become those of `other`.
+  /// Copies the sites of one parity from `other`.
   /// \throws UsageError one of the fields does not hold them, or the kinds differ.
   void copy_half(Parity parity, const SpinorField& other);
   /// Bytes of one right-hand side.
@@ -134,14 +134,14 @@ class TermField {
   const DomainPointer& domain_pointer() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
   int lanes() const { return lanes_; }
-  /// What kernels multiply the stored numbers by.
+  /// Factor by which kernels multiply the stored numbers.
   double scale() const { return scale_; }
   void set_scale(double scale) { scale_ = scale; }
   /// Both parities; the scale array that building kernels fill belongs to `parity`.
   Operand operand(Parity parity = Parity::even) const;
   /// Sets every byte of the numbers.
   void fill(int byte);
-  /// Largest modulus of a real or imaginary part, as the kernel that made a double field has left it.
+  /// Largest modulus of a real or imaginary part, as recorded by the kernel that made the field; double fields only.
   double largest() const;
 
  private:
@@ -158,13 +158,14 @@ class TermField {
 std::vector<HostTerm> download(const TermField& from);
 /// A double field in another precision, scaled to the range of the format.
 TermField encode_term(const TermField& from, const PrecisionInfo& precision);
-/// The inverse, times the scale: a double field.
+/// Inverse of encode_term: the numbers times the scale, as a double field.
 TermField decode_term(const TermField& from);
 
 /// Copies a host field into right-hand side `rhs` of a field whose kernels use `basis`; a half field takes its sites.
 /// \throws UsageError the lattices differ.
 void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs = 0);
-/// Makes spinor or colour vector of a site, lexicographic in this part; it holds anything before. Several at once.
+/// Sets the spinor or colour vector of a local site (lexicographic number); its content before is arbitrary. Called by
+/// several threads at once.
 using MakeSite = std::function<void(long long site, Complex64* numbers)>;
 /// Sets right-hand side `rhs` at the sites of the time slices `first` to `last` of the whole lattice, to zero
 /// elsewhere.
@@ -192,7 +193,8 @@ LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, co
 /// \throws NotSU3 they are no such multiple to 1e-5.
 LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                         const StorageInfo& storage, int depth = 1);
-/// The same from links on the device with all reals in double; that they are such multiples is not checked.
+/// As upload_scaled, from links on the device with all reals in double; whether they are multiples of unitary matrices
+/// is not checked.
 LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage,
                         int depth = 1);
 /// Calls visit(lexicographic site of this part, links) with the links times their scale, decompressed, row by row one
@@ -208,7 +210,8 @@ Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
 
 /// Arguments that name the geometry in which `lanes` lanes are stored, and the ranks over which sums extend.
 Arguments arguments_for(const Domain& domain, int lanes, int rhs = 1);
-/// Applies a reducing kernel and adds up over the ranks of the domain: kernel.sums numbers for each right-hand side.
+/// Applies a kernel with sums, and adds these up over the ranks of the domain: kernel.sums numbers for each right-hand
+/// side.
 std::vector<double> reduce(const Domain& domain, const Kernel& kernel, const Arguments& arguments);
 /// Applies a kernel of vector updates, whose sums extend over the ranks before its program on device scalars runs.
 void update(const Domain& domain, const Kernel& kernel, const Arguments& arguments);

@@ -1,8 +1,8 @@
 /// \file
 /// Gauge fields on the host: generated ones, checks, averages.
 ///
-/// Functions with a communicator work on the parts that its ranks hold, are called by all of them, and give on each the
-/// part of what the whole lattice gives, or the same number.
+/// Functions with a communicator work on the local lattices of its ranks, all of which call them. Numbers are those of
+/// the whole lattice, the same on all ranks; fields are the local part of the whole one.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,25 @@ struct Unitarity {
 Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 /// Whether links that deviate so much count as SU(N): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
-/// By how much links deviate. \throws NotSU3 a link is farther from SU(N) than that; `what` needs SU(N) links.
+/// The deviations of links from SU(N). \throws NotSU3 they exceed 1e-5; the message says that `what` needs SU(N) links.
 Unitarity require_su3(const HostGauge& gauge, std::string_view what,
                       Communicator& communicator = *Communicator::self());
-/// \throws NotSU3 a link is farther from unitary than that.
+/// \throws NotSU3 a link deviates from unitarity by more than 1e-5.
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// \throws BadData a matrix is not finite, or farther than `limit`, relative, from anti-Hermitian and traceless; the
 /// message begins with `what`.
 void require_algebra(const HostGauge& matrices, std::string_view what,
                      Communicator& communicator = *Communicator::self(), double limit = 1e-5);
-/// The link storage for callers that ask for none: of those that lose no more than rounding the one with fewest reals,
-/// r12 for three colours, or that of all reals if the links are not SU(N). \throws BadData as check_unitarity.
+/// The default link storage: the one with the fewest reals that loses no more than rounding, r12 for three colours; all
+/// reals if the links are not SU(N). \throws BadData as check_unitarity.
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
 /// there; of three colours.
 struct TemporalGauge {
   HostGauge gauge;
-  HostGauge rotated;  ///< the same but for rounding and what the links leave SU(3) by: time links as they came out
+  HostGauge
+      rotated;  ///< the links in temporal gauge; time links are 1 up to rounding and the links' deviation from SU(3)
   std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
 };
 /// g = 1 on the first slice, then g(t+1) = g(t) U_t(t), put back on SU(3). Fermion fields transform as psi -> g psi.
@@ -65,18 +66,18 @@ struct GaugeAverages {
   double time_plaquette = 0;   ///< planes xt, yt, zt
   double link_trace = 0;       ///< Re tr U / N
 };
-/// By the generated kernel on the device of `links`, which needs the kernel plaquette in double. Of a lattice over
-/// several ranks by host_averages: a kernel would need a border, whose sites it cannot leave out.
+/// Averages of links on a device, by the kernel `plaquette` in double. On several ranks by host_averages, since a
+/// kernel would need a halo whose sites it cannot leave out.
 GaugeAverages gauge_averages(const LinkField& links);
-/// Likewise, for a field on the host.
+/// Averages of links on the host, computed on the device of `domain`.
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);
 
-// Generated fields: a part of a lattice has the links of the whole.
+// Generated fields: the links do not depend on the grid of ranks.
 
 /// All links 1.
 HostGauge unit_gauge(const Lattice& lattice, int colours = 3);
-/// exp(i epsilon H) with H traceless Hermitian, its N^2 - 1 coefficients in terms of Gell-Mann matrices, or their like
-/// with tr lambda_a lambda_b = 2, Gaussian with unit variance. The same for any number of threads.
+/// Links exp(i epsilon H) with H traceless and Hermitian: its N^2 - 1 coefficients in terms of generalised Gell-Mann
+/// matrices, tr lambda_a lambda_b = 2, are Gaussian with unit variance. The same for any number of threads.
 HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed, int colours = 3);
 /// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
 HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed, int colours = 3);
@@ -85,10 +86,11 @@ HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed, int colours = 3)
 /// conj(row 2 x row 3).
 HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed);
 
-/// c = a b of row-major matrices of n colours; c is neither.
+/// c = a b for row-major matrices of n colours; c must differ from a and b.
 void multiply(const Complex64* a, const Complex64* b, Complex64* c, int n);
 Complex64 determinant(const Complex64* a, int n);
-/// Rows made orthonormal from the first on, the last turned so that the determinant is 1.
+/// Makes the rows of a matrix orthonormal, beginning with the first, and multiplies the last by a phase so that the
+/// determinant is 1.
 void orthonormalise(Complex64* g, int n);
 /// Row-major 3x3 products.
 Matrix3 multiply(const Matrix3& a, const Matrix3& b);

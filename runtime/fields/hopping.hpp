@@ -13,11 +13,11 @@ struct HoppingLinks {
   const LinkField* long_links = nullptr;
   HoppingLinks(const LinkField& one) : links(&one) {}
   HoppingLinks(const LinkField& one, const LinkField& three) : links(&one), long_links(&three) {}
-  /// Those of the parts behind; fetched if the links have changed. Collective.
+  /// Links of the neighbouring ranks behind, exchanged if the links have changed. Collective.
   LinkGhosts ghosts() const;
 };
 
-/// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.
+/// Applies a hopping kernel on a domain, with halo exchange if the lattice is divided among ranks.
 /// \throws UsageError the domain is made for shorter hops.
 void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Sums over the sites of a lattice, whose bits do not depend on how it is spread.
+/// Sums over the sites of a lattice, whose bits do not depend on the grid of ranks.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace quarksmith {
 
-/// Units of which sums of so many terms of at most sqrt(2) `largest` are exact.
+/// Units with which sums of `terms` terms, each at most sqrt(2) `largest`, are exact.
 SumUnits units_for(double largest, double terms);
 
-/// What every site of a part adds to the sums of a lattice expression, in the memory of its device
+/// The contribution of each local site to the sums of a lattice expression, in device memory
 /// (runtime/kernels/site_values.hpp).
 class SiteSums {
  public:

@@ -1,5 +1,5 @@
 /// \file
-/// The host fills and reads fields of a device site by site.
+/// Access of the host to fields of a device, site by site.
 #pragma once
 
 #include <algorithm>

@@ -12,17 +12,17 @@ namespace quarksmith {
 class Communicator;
 class Lattice;
 
-/// A checksum of a field, made from its sites in any order: by each rank from those of its part.
+/// A checksum of a field, computed from its sites in any order: by each rank from those of its local lattice.
 class SiteChecksum {
  public:
   virtual ~SiteChecksum() = default;
   /// A site as stored; `number` counts the sites of the file.
   virtual void add(std::uint64_t number, const void* site, std::size_t bytes) = 0;
-  /// One of the same kind without sites.
+  /// An empty checksum of the same kind.
   virtual std::unique_ptr<SiteChecksum> empty() const = 0;
-  /// Takes in what another of the same kind has seen.
+  /// Adds the sites of another checksum of the same kind.
   virtual void take(const SiteChecksum& other) = 0;
-  /// Takes in the sites of all ranks. Collective; once, at the end.
+  /// Adds the sites of all ranks. Collective; to be called once, at the end.
   virtual void combine(Communicator& communicator) = 0;
   /// Hexadecimal, as files record it.
   virtual std::string text() const = 0;
@@ -30,7 +30,7 @@ class SiteChecksum {
 
 /// Two words that are combined by exclusive or.
 struct PairChecksum : SiteChecksum {
-  std::uint32_t a = 0, b = 0;  ///< rotated left by a number mod 29 and mod 31
+  std::uint32_t a = 0, b = 0;  ///< words rotated left by their number mod 29 (a) and mod 31 (b)
   PairChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
   void take(const SiteChecksum& other) override;
   void combine(Communicator& communicator) override;
@@ -52,8 +52,8 @@ struct ScidacChecksum final : PairChecksum {
 void add_sites(SiteChecksum& checksum, const Lattice& local, long long first, long long count, const void* sites,
                std::size_t bytes);
 
-/// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
-/// its lexicographic number in the whole lattice: the same for any parts. Collective.
+/// SciDAC checksum of a field on the host, with `bytes` of each site as they are in memory, and lexicographic numbers
+/// in the whole lattice: the same on any grid of ranks. Collective.
 ScidacChecksum checksum_of(const Lattice& local, const void* sites, std::size_t bytes, Communicator& communicator);
 
 /// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.

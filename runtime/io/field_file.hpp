@@ -8,9 +8,9 @@
 
 namespace quarksmith {
 
-/// A dataset of a file: double (re, im) pairs as {r, i}, or of scalars doubles, with extents T, Z, Y, X and those of
-/// extents_of(kind). \param lattice of this rank's part.
-/// \throws Error it cannot be read, or is another; the message says which. UsageError as of given_field.
+/// Reads a dataset: double (re, im) pairs as {r, i}, or doubles for scalars, with extents T, Z, Y, X and those of
+/// extents_of(kind). \param lattice the local lattice.
+/// \throws Error the dataset cannot be read, or has another type or other extents. UsageError as given_field.
 GivenField read_field(const std::string& path, const std::string& dataset, std::string_view kind,
                       const Lattice& lattice);
 

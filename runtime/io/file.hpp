@@ -1,5 +1,5 @@
 /// \file
-/// Files that are read at any offset, with errors that say what is missing.
+/// Files that are read at any offset, with errors that name what is missing.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ class InputFile {
   explicit InputFile(const std::filesystem::path& path, std::uint64_t most = std::uint64_t(4) << 30);
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
-  /// Whether it was unpacked: its bytes are not those of the file.
+  /// Whether the file is gzipped, so that bytes read are not those on disk.
   bool unpacked() const { return !file_; }
-  /// Bytes of an unpacked file that are held.
+  /// Most bytes of an unpacked file that are kept in memory.
   static constexpr std::uint64_t in_memory_most = std::uint64_t(64) << 20;
   /// \throws Error the file is shorter than offset + bytes; `what` names the part that is missing.
   void read(std::uint64_t offset, void* to, std::size_t bytes, const char* what) const;

@@ -1,5 +1,6 @@
 /// \file
-/// What files of gauge formats define, and what they share; used by read_gauge and write_gauge.
+/// Interface of gauge formats, each in a file of runtime/io/formats/, and functions that they share; used by read_gauge
+/// and write_gauge.
 #pragma once
 
 #include <functional>
@@ -17,50 +18,50 @@ namespace quarksmith {
 struct RecordedAverage {
   std::string what;  ///< e.g. `plaquette`
   double GaugeAverages::*value;
-  std::string text;        ///< as it stands in the file
-  bool in_double = false;  ///< it was stored as it was computed, the text is ours
+  std::string text;        ///< as written in the file
+  bool in_double = false;  ///< it was stored in binary as computed, and the text was made on reading
 };
 
-/// What the head of a file says: enough to read the links of any part of the lattice.
+/// The head of a file: all that is needed to read the links of any local lattice.
 struct GaugeHead {
   std::string format;
   int bits = 64;
   std::string byte_order;
   Coordinates extent{};
   int colours = 3;
-  bool colours_by_size = false;  ///< no record names them, and the size of the data fits no other number
+  bool colours_by_size = false;  ///< the number of colours is not recorded, but follows from the size of the data
   std::map<std::string, std::string> notes;
   std::vector<RecordedAverage> averages;
-  std::string remark;  ///< what this reading of the file assumes, if the file does not say it
-  /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
+  std::string remark;  ///< what this interpretation assumes, if the file does not record it
+  /// Reads the links of gauge.lattice, the local lattice of one with these extents. Collective.
   std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
   /// Filled by read_links; null if the file records none.
   std::shared_ptr<SiteChecksum> checksum;
   std::string checksum_name, recorded;  ///< e.g. `SciDAC checksum`, and its text
 };
 
-/// A format: what a file of runtime/io/formats/ defines, and all that is said of it.
+/// A format with its documentation, defined by a file of runtime/io/formats/.
 struct GaugeFormat : GaugeFormatInfo {
   /// Whether a file may be of this format.
   bool (*sniff)(const InputFile&) = nullptr;
-  /// What the file may be, from the head alone, each rank for itself. Of several heads, also of several formats, the
-  /// one with most of its checksums and averages reproduced by the links is taken.
+  /// Possible interpretations of a file, from its head only; not collective. If there are several, also of several
+  /// formats, the one is chosen whose checksums and averages agree best with the links.
   std::vector<GaugeHead> (*heads)(const InputFile&, const std::optional<Coordinates>& expected) = nullptr;
-  /// Creates the file and writes all of it; null: the format is read alone.
+  /// Creates and writes a file; null: the format can only be read.
   void (*write)(Output&, const HostGauge&, int bits, const std::vector<ExtraRecord>&) = nullptr;
 };
 
 template <>
 std::span<const GaugeFormat* const> listed<GaugeFormat>();
 
-/// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
+/// Most bytes of a text file with the links of a lattice: a number has at most 64 characters.
 std::uint64_t most_text_bytes(const Coordinates& extent);
 
 /// Bytes of the header with which DDalphaAMG and openQCD start: four extents, time first, and a plaquette.
 constexpr std::uint64_t plain_header_bytes = 4 * 4 + 8;
-/// Whether a file starts so and has no more than the size that the extents imply.
+/// Whether a file starts with such a header and is not larger than its extents imply.
 bool looks_like_plain_binary(const InputFile& file);
-/// The head of such a file. \param axes in the order of its extents.
+/// The head of a file that starts with a plain header. \param axes directions in the order of its extents.
 GaugeHead plain_head(const InputFile& file, const char* format, const std::array<int, 4>& axes);
 
 /// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
@@ -74,28 +75,29 @@ struct LinkLayout {
 };
 /// Bytes of all links of a lattice.
 std::uint64_t link_bytes(const Coordinates& extent, const LinkLayout& layout);
-/// Reads the links of a part and the checksum of all, if there is one. Collective.
+/// Reads the links of the local lattice, and computes the checksum of all links unless that is null. Collective.
 void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge, SiteChecksum* checksum,
                 Communicator& communicator);
-/// That as the reader of a head.
+/// A function for GaugeHead::read_links that reads links of this layout.
 inline auto link_reader(const LinkLayout& layout, std::shared_ptr<SiteChecksum> checksum) {
   return [layout, checksum](const InputFile& file, HostGauge& gauge, Communicator& communicator) {
     read_links(file, layout, gauge, checksum.get(), communicator);
   };
 }
-/// Likewise writes them, boundary phases included.
+/// Writes the links of the local lattice, times boundary phases, and computes the checksum of all unless that is null.
+/// Collective.
 void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum);
 /// A link of three colours with the boundary phase, if it crosses the last slice of the whole lattice.
 Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu);
 
 /// Sites of a lattice of these extents.
 std::uint64_t sites_of(const Coordinates& extent);
-/// The extents that a file gives, after a look whether they are possible and those that the caller expects.
+/// The extents of a file, after a check that they are possible and as the caller expects.
 Coordinates checked_extent(const InputFile& file, const Coordinates& found,
                            const std::optional<Coordinates>& expected = {});
-/// E.g. `8x8x8x16`.
+/// Extents as text, e.g. `8x8x8x16`.
 std::string extent_text(const Coordinates& extent);
-/// \throws Error always: two parts of a file give two values of one thing.
+/// \throws Error always: two parts of a file give different values for the same quantity.
 [[noreturn]] void contradiction(const InputFile& file, const std::string& what, const std::string& value,
                                 const std::string& where, const std::string& other, const std::string& elsewhere);
 

@@ -1,5 +1,5 @@
 /// \file
-/// HDF5 objects: created with what other tools read, checked before they are read.
+/// HDF5 objects, created with attributes that other tools understand, and checked before they are read.
 #pragma once
 
 #include <hdf5.h>
@@ -13,11 +13,11 @@
 
 namespace quarksmith::hdf5 {
 
-/// Our own messages name file and remedy; and the library's exit handler, which would flush files once more, crashes
-/// after a write that failed because the disk is full.
+/// Turns off messages and the exit handler of libhdf5: our messages name file and remedy, and the handler, which
+/// flushes files once more, crashes after a write that failed because the disk is full.
 void quiet();
 
-/// \throws Error `status` is negative; `what` and what the system says.
+/// \throws Error `status` is negative; the message is `what` and that of the system.
 void check(herr_t status, const std::string& what);
 
 /// Owner of an HDF5 identifier.
@@ -64,11 +64,11 @@ void create_dataset(hid_t file, const std::string& name, hid_t type, const Exten
 /// A dimension scale: coordinates 0 ... extent - 1.
 void create_axis(hid_t file, const std::string& name, hsize_t extent);
 
-/// Opens a dataset whose extents must be these, and whose type this but for byte order and padding.
-/// \throws Error `path` holds none, or another; the message says which.
+/// Opens a dataset, which must have these extents, and this type up to byte order and padding.
+/// \throws Error `path` has no such dataset, or one of another type or other extents.
 Handle open_dataset(hid_t file, const std::string& name, hid_t type, const Extent& extent, const std::string& path);
 
-/// Where the numbers of a dataset stand in the file; 0 if not in one piece, or not just as this type.
+/// Offset of the numbers of a dataset in the file; 0 if they are not contiguous, or not exactly of this type.
 std::uint64_t place_of(hid_t set, hid_t type);
 
 void put_attribute(hid_t file, const std::string& key, const ProvenanceValue& value, hid_t complex);

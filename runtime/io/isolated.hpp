@@ -1,5 +1,5 @@
 /// \file
-/// Work on files that may bring a library down, in a process that dies alone.
+/// Work on files on which a library may crash, in a child process.
 #pragma once
 
 #include <cstdint>

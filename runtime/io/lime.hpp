@@ -6,7 +6,7 @@
 
 namespace quarksmith {
 
-/// Where one record lies in a file.
+/// The place of a record in a file.
 struct LimeRecord {
   std::string type;
   std::uint64_t offset = 0;  ///< of its data
@@ -18,15 +18,15 @@ struct LimeRecord {
 std::vector<LimeRecord> lime_records(const InputFile& file);
 /// The first record of that type, null if there is none.
 const LimeRecord* find_record(const std::vector<LimeRecord>& records, const std::string& type);
-/// Its data as text.
+/// The data of a record as text.
 std::string read_record(const InputFile& file, const LimeRecord& record);
-/// What stands between each `<tag>` and the next `</tag>`, without surrounding blanks. Comments, CDATA sections and
-/// processing instructions hold no tags.
+/// The texts between each `<tag>` and the next `</tag>`, without surrounding blanks. Tags in comments, CDATA sections
+/// and processing instructions are ignored.
 std::vector<std::string> xml_values(const std::string& xml, const std::string& tag);
 
-/// Head of a record of `bytes` bytes, which must follow, and then its padding.
+/// The head of a record with `bytes` bytes of data; data and record_padding have to follow.
 std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last);
-/// What fills a record up to a multiple of eight bytes.
+/// The padding of a record to a multiple of eight bytes.
 std::string record_padding(std::uint64_t bytes);
 /// A whole record of text.
 std::string record_of(const std::string& type, const std::string& text, bool first, bool last);

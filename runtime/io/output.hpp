@@ -1,5 +1,5 @@
 /// \file
-/// Names of files that a run will write: checked and taken before its work, given the finished files at the end.
+/// Names of output files: checked and locked before the work of a run, and given to the finished files at the end.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@ namespace quarksmith {
 
 class Communicator;
 
-/// A name that one process at a time has to itself. `<path>.lock` names host and process of the owner and is removed
-/// with it; a stale lock of a process that was killed is ignored, and a file of that name that is no lock is refused
-/// and stays as it is.
+/// An exclusive lock on a file name. `<path>.lock` names host and process of the owner and is removed with this object;
+/// the stale lock of a process that was killed is ignored, and a file of that name that is not a lock is refused and
+/// left as it is.
 class PathLock {
  public:
   PathLock() = default;
@@ -27,11 +27,10 @@ class PathLock {
   int descriptor_ = -1;
 };
 
-/// Removes what a process that was killed has left of its lock; one that a process holds stays, and so does what cannot
-/// be removed.
+/// Removes the lock of a process that was killed; a lock that is held stays, and so does one that cannot be removed.
 void clear_stale_lock(const std::filesystem::path& path) noexcept;
 
-/// What becomes of a file that has the name already.
+/// What happens to an existing file of the name.
 enum class Existing {
   refuse,
   replace,
@@ -40,9 +39,9 @@ enum class Existing {
            ///< partial one; refuses another when it is to be written
 };
 
-/// The name of a file to write, locked as long as this lives. It is written as `<path>.part` and renamed at the end: an
-/// older file is as it was until then. Neither name is followed where it is a link. Ranks have it together: rank 0
-/// looks and locks, all throw if it does.
+/// The name of a file to write, locked as long as this exists. The file is written as `<path>.part` and renamed at the
+/// end, so that an older file is unchanged until then. Symbolic links are not followed. Collective: rank 0 checks and
+/// locks, and all throw if it does.
 class Output {
  public:
   /// \throws UsageError the file exists and shall not be replaced, or is no regular file; Error its folder does not
@@ -54,11 +53,11 @@ class Output {
   const std::filesystem::path& temporary() const { return temporary_; }
   Existing existing() const { return existing_; }
   Communicator& communicator() const { return *communicator_; }
-  /// Creates the temporary file, or truncates it; for rank 0. \param suffix of a name beside it, for a file that is to
-  /// be renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
-  /// created.
+  /// Creates the temporary file, or truncates it; for rank 0. \param suffix appended to the temporary name, for a file
+  /// that is renamed to it when it is complete. \return its descriptor, which the caller closes. \throws Error it
+  /// cannot be created.
   int create(const char* suffix = "") const;
-  /// \throws UsageError the temporary file is there and not to be gone on with.
+  /// \throws UsageError the temporary file exists, and shall not be resumed.
   [[noreturn]] void refuse_partial() const;
   /// Removes the temporary file, on rank 0.
   void discard() const noexcept;
@@ -75,11 +74,11 @@ class Output {
   PathLock lock_;
 };
 
-/// Writes a whole text and publishes it; rank 0's.
-/// \throws UsageError with Existing::same, another text is there.
-/// \throws Error the disk is full or fails; an earlier file is as it was.
+/// Writes the text of rank 0 and publishes the file.
+/// \throws UsageError with Existing::same, if the file has another text.
+/// \throws Error the disk is full or fails; an earlier file is unchanged.
 void write_text(Output& output, const std::string& text);
-/// The same, replacing what has the name.
+/// Writes a text to a file, replacing one of this name.
 void write_text(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace quarksmith

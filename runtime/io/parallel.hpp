@@ -1,5 +1,5 @@
 /// \file
-/// Files that ranks read and write together, each its own part.
+/// Files that ranks read and write together, each the sites of its local lattice.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class Communicator;
 
 /// A box of the elements of a four-dimensional array in a file. Axes from the slowest to the fastest.
 struct FileBox {
-  std::uint64_t offset = 0;       ///< where the whole array begins
+  std::uint64_t offset = 0;       ///< of the whole array in the file
   std::size_t element_bytes = 0;  ///< of one element, at most 2^31 - 1
   std::array<int, 4> whole{}, first{}, extent{};
 
@@ -28,11 +28,11 @@ struct FileBox {
   std::uint64_t end() const;
 };
 
-/// Where this part of a lattice lies in a file with one element a site. \param axes directions, the slowest first.
+/// The box of the local lattice in a file with one element per site. \param axes directions, the slowest first.
 FileBox box_in_file(const Lattice& local, std::uint64_t offset, std::size_t element_bytes,
                     const std::array<int, 4>& axes = {3, 2, 1, 0});
 
-/// How errors call a file, and how they end.
+/// Name of a file in errors, and the end of their messages.
 struct FileMessages {
   std::string name, remark;
 };
@@ -47,18 +47,18 @@ class SharedFile {
   /// Opens an existing file for reading and writing.
   static std::unique_ptr<SharedFile> update(const std::filesystem::path& path, const FileMessages& messages,
                                             Communicator& communicator);
-  /// For reading. What one rank reads, and what is unpacked in its memory, comes from `file`, which must live as long.
+  /// Opens a file for reading. A single rank, and gzipped files, read through `file`, which must outlive this.
   static std::unique_ptr<SharedFile> reader(const InputFile& file, Communicator& communicator);
 
   /// \throws Error the file is truncated or cannot be read.
   virtual void read(const FileBox& box, void* to) = 0;
   /// \throws Error the disk is full or fails.
   virtual void write(const FileBox& box, const void* from) = 0;
-  /// Bytes that rank 0 writes; those of the others do not count.
+  /// Writes bytes of rank 0; those of other ranks are ignored.
   virtual void put(std::uint64_t offset, const void* from, std::size_t bytes) = 0;
-  /// The disk may begin to take what was written. Not collective.
+  /// Starts to write cached data to the disk. Not collective.
   virtual void start() {}
-  /// What was written is on the disk, and seen by all ranks.
+  /// Waits until all that was written is on the disk, and visible to all ranks.
   virtual void sync() = 0;
 
  protected:
@@ -69,13 +69,13 @@ class SharedFile {
                                               const FileMessages& messages, Communicator& communicator);
 };
 
-/// Gives an open file that size, and reserves its space on the disk where the file system can: a disk too small is
-/// known before anything is written. For one rank.
+/// Sets the size of an open file, and reserves its space if the file system can, so that a full disk is detected before
+/// anything is written. For one rank.
 void reserve_file(int descriptor, std::uint64_t bytes, const FileMessages& messages);
 void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const FileMessages& messages);
 
-/// A file that all ranks of an output write, and that commit() publishes; without it nothing remains and an older file
-/// is kept. All calls, and the end of its life, are collective.
+/// A file that all ranks of an output write, and that commit() publishes; without commit() it is removed, and an older
+/// file is kept. All calls, and the destructor, are collective.
 class NewFile {
  public:
   /// \param bytes of the whole file. \throws Error it cannot be created, or the disk is too small.
@@ -86,7 +86,7 @@ class NewFile {
 
   Communicator& communicator() const { return output_.communicator(); }
   void write(const FileBox& box, const void* from) { file_->write(box, from); }
-  /// The text of rank 0.
+  /// Writes the text of rank 0.
   void put(std::uint64_t offset, const std::string& text) { file_->put(offset, text.data(), text.size()); }
   void commit();
 

@@ -1,5 +1,5 @@
 /// \file
-/// Results of measurements in HDF5: a group a configuration, followed by a seal, so that a damaged file is known
+/// Results of measurements in HDF5: one group for each configuration, followed by a seal, so that damage is detected
 /// without libhdf5. The same results give the same bytes.
 #pragma once
 
@@ -22,7 +22,7 @@ struct RecordArray {
   std::variant<std::vector<double>, std::vector<Complex64>> numbers;
   Provenance attributes;
 };
-/// What was measured on a configuration.
+/// The results of one configuration.
 struct Record {
   std::string name;
   Provenance attributes;
@@ -54,7 +54,7 @@ class RecordReader {
   RecordReader(RecordReader&&) noexcept;
 
   const Provenance& attributes() const;
-  /// Of its records, in order.
+  /// Names of its records, in order.
   const std::vector<std::string>& names() const;
   Record read(const std::string& name) const;
   Provenance attributes(const std::string& name) const;
@@ -72,12 +72,12 @@ struct Records {
 };
 /// \throws Error it cannot be read, or does not match its seal: it is damaged.
 Records read_records(const std::filesystem::path& path);
-/// Whether a file ends as files of records do.
+/// Whether a file ends with the seal of a file of records.
 bool is_record_file(const std::filesystem::path& path);
 
-/// Writes a file of records that are in others and publishes it; none of them is ever held as a whole. For rank 0, but
-/// collective. `where` has the file of each record by its name. \throws Error one of them is damaged, the disk is full
-/// or fails; an earlier file is as it was.
+/// Joins records of several files into one and publishes it, one record in memory at a time. Rank 0 does the work;
+/// collective. \param where the file of each record, by name. \throws Error a file is damaged, the disk is full or
+/// fails; an earlier file is unchanged.
 void join_records(Output& output, const Provenance& attributes,
                   const std::map<std::string, std::filesystem::path>& where);
 

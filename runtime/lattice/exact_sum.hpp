@@ -1,5 +1,5 @@
 /// \file
-/// A sum whose bits depend neither on the order of the terms nor on how ranks and threads share them.
+/// Sums whose bits depend neither on the order of the terms nor on their distribution over ranks and threads.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class ExactSum {
   explicit ExactSum(double largest) : limit_(largest) {
     int exponent = 0;
     std::frexp(largest, &exponent);
-    constexpr int most_bits = 1000;  // beyond which the scale is no number
+    constexpr int most_bits = 1000;  // beyond this the scale overflows
     scale_ = std::ldexp(1.0, std::min(62 - exponent, most_bits));
   }
   void add(double value) {

@@ -1,5 +1,5 @@
 /// \file
-/// Slices at the boundary of a part of a lattice, and what the rank on the other side has there.
+/// Slices at the boundary of the local lattice, and their exchange with neighbouring ranks.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline std::size_t number_in_slice(const Lattice& lattice, int mu, const Coordin
   return number;
 }
 
-/// value(site) on the slice x_mu = `at`, in the order of number_in_slice.
+/// The results of value(site) for all sites of the slice x_mu = `at`, in the order of number_in_slice.
 template <class Value>
 auto slice_of(const Lattice& lattice, int mu, int at, const Value& value) {
   std::vector<decltype(value(0ll))> result;

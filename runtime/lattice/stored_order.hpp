@@ -23,7 +23,7 @@ inline StoredSites stored_sites(const MemoryOrder& order, const Operand& operand
   if (operand.parity_stride != 0) s.gap = (operand.parity_stride - order.parity_words()) / piece;
   return s;
 }
-/// The slot of a site.
+/// The slot (place in memory) of a site.
 inline int slot_of(const MemoryOrder& order, int parity, long long block, int lane) {
   return static_cast<int>((parity * order.padded() + block) * order.lanes + lane);
 }

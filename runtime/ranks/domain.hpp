@@ -26,7 +26,7 @@ struct BorderDepth {
   friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
 };
 
-/// Work for the borders of fields so far: exchanges with other ranks, bytes that this rank sent, and copies of whole
+/// Work for the halos of fields so far: exchanges with other ranks, bytes that this rank sent, and copies of whole
 /// fields between local and padded lattice.
 struct BorderTraffic {
   long long exchanges = 0, bytes = 0, copies = 0;
@@ -50,10 +50,11 @@ class Domain {
   Halos& halos() const;
   /// Halo exchange of links and fields outside hopping terms; made like `halos`.
   HaloExchange& halo_exchange() const;
-  /// The padded lattice with at least this border, for fields whose numbers have `element_bytes`; null if kernels of
-  /// that depth stay within the local lattice.
+  /// The padded lattice with a halo of at least this depth, for fields whose numbers have `element_bytes`; null if
+  /// kernels of that depth stay within the local lattice.
   /// \throws WrongLattice the local lattice is shorter than the depth; the message names `what`.
-  /// \param shared give the deepest one there is, which holds copies of links already, not one of just this depth.
+  /// \param shared whether to return the deepest existing one, which already has copies of links, instead of one of
+  /// exactly this depth.
   const PaddedLattice* padded(const BorderDepth& depth, int element_bytes, std::string_view what,
                               bool shared = true) const;
   /// The padded lattice of this domain with that inner domain; null if there is none.
@@ -62,7 +63,7 @@ class Domain {
   /// padded lattices share copies of links; null if there is none.
   std::shared_ptr<const Domain> padded_like(const Coordinates& extents, const Coordinates& offset,
                                             int element_bytes) const;
-  /// Cost of the borders of this domain's fields so far.
+  /// Work for the halos of this domain's fields so far.
   BorderTraffic border_traffic() const;
   /// Sums over the ranks within kernels; made like `halos`. Null for one rank.
   const RankSums* rank_sums() const;
@@ -72,8 +73,8 @@ class Domain {
   friend bool alike(const Domain& a, const Domain& b) {
     return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
   }
-  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
-  /// it.
+  /// Lanes of fields whose numbers have `element_bytes`: the full width of the device, or 1 if the lattice does not
+  /// allow it.
   int lanes(int element_bytes) const;
   /// Sites of the longest hop.
   int reach() const { return reach_; }
@@ -81,8 +82,8 @@ class Domain {
   void require_reach(const Kernel& kernel) const;
   /// Lanes and numbering for fields stored with so many lanes.
   const LaneLayout& layout(int lanes) const;
-  /// Slots (SitePair) of the last `depth` slices along mu in a link field of so many lanes, and of what the next part
-  /// gets of them; made once.
+  /// Slots (SitePair) of the last `depth` slices along mu in a link field with `lanes` lanes, and in the halo of the
+  /// next rank, which gets them; made once.
   const Memory& leaving_slots(int lanes, int mu, int depth) const;
   /// The number in the whole lattice of the site of each slot of a full field (SiteDraws::numbers); made once.
   const Memory& site_numbers(int lanes) const;

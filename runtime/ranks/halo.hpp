@@ -1,5 +1,5 @@
 /// \file
-/// Hopping terms of a lattice that is spread over ranks.
+/// Hopping terms of a lattice that is divided among ranks.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace quarksmith {
 /// How spinors cross the boundaries between local lattices while a hopping term is applied.
 enum class Policy {
   first,    ///< exchange, then one kernel for all sites
-  overlap,  ///< sites that need nothing of neighbours are worked on during the exchange, the others after it
-  staged,   ///< as `first`, by way of host memory even where MPI could do without
-  peer,     ///< on one host: packed spinors are stored into the neighbour's memory, counters there tell when
-  fused     ///< the same in one kernel (GPUs)
+  overlap,  ///< sites that need no halo are computed during the exchange, the others after it
+  staged,   ///< as `first`, through host memory even if MPI could do without
+  peer,     ///< on one host: packed spinors are stored into the neighbour's memory, where counters signal their arrival
+  fused     ///< as `peer`, in one kernel (GPUs)
 };
 inline constexpr int policy_count = 5;
 
@@ -35,12 +35,13 @@ Policy policy_of(const std::string& name);
 
 class HaloPolicy;
 
-/// Links that lead into a part from the parts behind it, by direction: of hops over one site, and of longer ones.
+/// Links of the neighbouring ranks behind that lead into the local lattice, by direction: of hops over one site, and of
+/// longer ones.
 struct LinkGhosts {
   std::array<Operand, directions> near, far;
 };
 
-/// The boundaries of a domain whose lattice is split: ghost zones, and the way in which they are filled.
+/// The halos of a domain whose lattice is divided among ranks, and the policy by which they are filled.
 class Halos {
  public:
   explicit Halos(const Domain& domain);
@@ -56,17 +57,17 @@ class Halos {
   /// The policy in use: as set, else as measured, else the best of those possible.
   Policy policy_for(std::string_view precision, int rhs) const;
   Policy policy() const { return policy_for("double", 1); }
-  /// Whether a hopping term can be one launch on all sites. Terms that make sums then use it always: extra passes over
+  /// Whether a hopping term can be one launch on all sites. Hopping terms with sums then always are: extra passes over
   /// fields and waiting would take longer.
   bool in_one_launch() const { return asked_ ? *asked_ == Policy::fused : refusal(Policy::fused).empty(); }
   /// `peer` if ranks can store into each other's memory, else `mpi`.
   std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
 
-  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those
-  /// whose ghosts these are.
+  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, and `links` belong to
+  /// arguments.links.
   /// \throws MissingKernel the kernel has no part for boundaries.
   void apply(const Kernel& kernel, Arguments arguments, const LinkGhosts& links);
-  /// One stage of apply alone, for timing; results are meaningless.
+  /// Runs one stage of apply, for timing; the results are meaningless.
   void apply_part(const Kernel& kernel, Arguments arguments, const LinkGhosts& links, const HaloWork& work);
 
   /// Bytes that one application sends to other ranks.
@@ -75,7 +76,7 @@ class Halos {
   struct Zones;  ///< runtime/ranks/halo_policy.hpp
 
  private:
-  /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
+  /// Halo zones for kernels of a kind with `rhs` right-hand sides.
   Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
   void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkGhosts& links) const;
@@ -95,13 +96,13 @@ class Halos {
   std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
 };
 
-/// Faces of a part on the host: visit(block, number of the block on the face) for all blocks of a parity in the slice.
+/// Calls visit(block, index of the block on the face) for all blocks of a parity in a slice of the local lattice.
 void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,
                       const std::function<void(int block, int index)>& visit);
 /// Blocks of one parity on a face.
 int face_blocks(const Geometry& geometry, int mu);
-/// Bytes that one application of a hopping kernel to `rhs` right-hand sides sends over one of the two faces of a part
-/// across mu. \param short_vectors as of the device that packs them
+/// Bytes that one application of a hopping kernel to `rhs` right-hand sides sends over one of the two faces of the
+/// local lattice across mu. \param short_vectors as of the device that packs them
 std::uint64_t face_bytes(const Kernel& kernel, const Geometry& geometry, int mu, bool short_vectors, int rhs);
 
 }  // namespace quarksmith

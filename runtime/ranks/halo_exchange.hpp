@@ -24,7 +24,7 @@ char* memory_of(const SharedMemory& shared, const Communicator& communicator, in
 /// the opposite neighbour.
 struct HaloFace {
   int mu;
-  int side;  ///< 0: behind the part, 1: ahead of it
+  int side;  ///< 0: behind the local lattice, 1: ahead of it
   std::size_t bytes;
 };
 
@@ -42,11 +42,11 @@ class HaloExchange {
 
  private:
   struct Buffers {
-    std::size_t bytes = 0;  ///< of what arrives in one exchange
+    std::size_t bytes = 0;  ///< bytes that arrive in one exchange
     bool peers = false;
     std::unique_ptr<SharedMemory> shared;
     Memory own;
-    std::shared_ptr<void> host;  ///< of GPUs whose memory MPI does not read
+    std::shared_ptr<void> host;  ///< host memory, for GPUs whose memory MPI does not read
   };
   void make(std::size_t bytes, bool peers);
   /// Where a rank receives.

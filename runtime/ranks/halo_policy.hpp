@@ -11,13 +11,13 @@ struct Place {
   std::size_t offset = 0, bytes = 0;
 };
 
-/// Ghost zones of one kind of spinors.
+/// Halo zones of one kind of spinors.
 struct Halos::Zones {
   int capacity = 0;  ///< right-hand sides
   int lanes = 1;
-  std::size_t bytes = 0;                 ///< of all zones of a rank, once
+  std::size_t bytes = 0;                 ///< of all zones of a rank, without the second buffer
   std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the zones twice
-  Memory own;                            ///< or: arriving, then leaving
+  Memory own;                            ///< else own memory: arriving, then leaving zones
   std::shared_ptr<void> host;            ///< the same in host memory
   char* arriving = nullptr;              ///< where the zones of this rank begin
   char* leaving[directions][2] = {};     ///< and those into which it packs
@@ -28,9 +28,9 @@ struct Halos::Zones {
   Memory lists[2];
   unsigned exchange = 0;  ///< of peers on the CPU: exchanges so far
 
-  /// Memory that neighbours store into, and theirs.
+  /// Allocates memory that neighbours store into, and maps theirs.
   void share(const Domain& domain);
-  /// Puts the zones of so many right-hand sides one after the other.
+  /// Computes the places of zones for `rhs` right-hand sides, one after the other.
   void place_zones(const Domain& domain, const Kernel& kernel, int rhs);
   void list_blocks(const Domain& domain, const Geometry& geometry, int reach);
   /// Restricts a kernel of the CPU to some blocks.

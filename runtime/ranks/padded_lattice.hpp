@@ -1,6 +1,5 @@
 /// \file
-/// The local lattice with a border of neighbouring sites (padded lattice), on which kernels run that know nothing of
-/// ranks.
+/// The local lattice with a halo (padded lattice), on which kernels run that know nothing about ranks.
 #pragma once
 
 #include <map>
@@ -21,9 +20,9 @@ namespace quarksmith {
 StoredSites sites_in_zone(const StoredSites& like, void* memory, int count);
 std::size_t bytes_of_zone(const StoredSites& zone);
 
-/// The local lattice with sites of the neighbours on both sides of each direction that is split. The border has an even
-/// width, so that parities are those of the local lattice; `depth` slices of it are filled. What kernels compute there
-/// is right where no step leaves the border.
+/// The local lattice with a halo of neighbouring sites on both sides of each direction that is divided. The halo has an
+/// even width, so that parities are those of the local lattice; `depth` slices of it are filled. Results in the halo
+/// are right at sites from which no step leaves it.
 ///
 /// On CPUs with lanes some directions are longer: kernels of other lanes round differently, so fields keep the lanes of
 /// the local lattice, and extents are chosen so that the fewest blocks hold local sites.
@@ -41,16 +40,16 @@ class PaddedLattice {
   const DomainPointer& domain() const { return padded_; }
   const BorderDepth& depth() const { return depth_; }
   int element_bytes() const { return element_bytes_; }
-  /// Whether a border as deep as `there` includes one of `depth`, in the directions that are split.
+  /// Whether a halo of depth `there` includes one of `depth`, in the directions that are divided.
   bool reaches(const BorderDepth& there, const BorderDepth& depth) const;
   bool covers(const BorderDepth& depth) const;
-  /// Whether the border has exactly this depth.
+  /// Whether the halo has exactly this depth.
   bool is_for(const BorderDepth& depth) const;
   /// Coordinates of the first local site in the padded lattice.
   const Coordinates& offset() const { return offset_; }
 
-  /// Position of the local sites in link fields of the padded lattice, where both are laid out alike: links that were
-  /// copied there then stay, and only the border is copied. The case on GPUs if t alone is split.
+  /// Position of the local sites in link fields of the padded lattice, if both have the same layout: links can then
+  /// stay there, and only the halo is copied. This is the case on GPUs if only t is divided.
   struct Inside {
     long long first, second;  ///< slots before the even sites, and odd sites more than these lie further on
   };
@@ -69,7 +68,7 @@ class PaddedLattice {
   /// Copies the local sites into a field of the padded lattice (put), and back (cut).
   void put(const StoredSites& local, const StoredSites& padded) const;
   void cut(const StoredSites& padded, const StoredSites& local) const;
-  /// Fills the border of a field of the padded lattice from the other ranks. Collective.
+  /// Fills the halo of a field of the padded lattice from the other ranks. Collective.
   void exchange(const StoredSites& padded) const;
 
   /// An object of type T that its user keeps here from call to call; made on first use.
@@ -82,10 +81,10 @@ class PaddedLattice {
   const BorderTraffic& traffic() const { return traffic_; }
 
  private:
-  /// Sites of the border that come from one neighbour.
+  /// Sites of the halo that come from one neighbour.
   struct Zone {
     int mu, side;  ///< 0: behind the local lattice, 1: ahead of it
-    Memory pack;   ///< from local sites that a neighbour needs for the same zone to their numbers in the zone
+    Memory pack;   ///< pairs of local sites that a neighbour needs and their numbers in its zone
     Memory unpack;
     int count;
   };
