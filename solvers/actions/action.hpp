@@ -1,6 +1,5 @@
 /// \file
-/// A discretisation of the Dirac operator as solvers see it: what its statement says, with values of its parameters,
-/// which makes operators in each precision.
+/// An action with values of its parameters, from which operators are made in each precision.
 #pragma once
 
 #include <memory>
@@ -18,8 +17,8 @@ class Action {
   /// Properties of an action besides its parameters.
   struct Setting {
     BoundaryPhases boundary{1, 1, 1, -1};
-    int source = 0, sink = 0;  ///< of several flavours those of four-dimensional sources and quark fields
-    GivenFields fields = {};   ///< that the statement takes besides the links
+    int source = 0, sink = 0;  ///< flavours of four-dimensional sources and of quark fields, if there are several
+    GivenFields fields = {};   ///< fields that the statement takes besides the links
   };
 
   explicit Action(ActionValues values) : Action(std::move(values), Setting()) {}
@@ -36,23 +35,24 @@ class Action {
   /// Spins of a vector; see SpinorField.
   int spins() const { return info().spins; }
   int slices() const { return info().chain.empty() ? info().flavours : values_.slices(); }
-  /// Sites of the longest hop: what the domain of a solver is made for.
+  /// Sites of the longest hop, to be passed to the domain of a solver.
   int reach() const { return info().reach; }
   /// Whether there are even-odd forms; actions without one are solved on all sites.
   bool has_even_odd() const;
-  /// Whether the even-odd form is M^+ M, Hermitian and positive: that of D^+ = -D beside a number.
+  /// Whether the even-odd form is a block of M^+ M, Hermitian and positive: if D^+ = -D and T is a number.
   bool is_squared() const;
   /// Whether solutions have a quark field in the middle of a fifth dimension.
   bool has_midpoint() const { return !info().chain.empty() && slices() > 1; }
-  /// That of M' = gamma_5 M^+ gamma_5, whose propagator S' gives those of this one backwards, S(x, y) = gamma_5 S'(y,
-  /// x)^+ gamma_5; of several flavours that of the sink. None is known for some actions (ActionInfo::negated).
+  /// The action of M' = gamma_5 M^+ gamma_5, whose propagator S' gives that of this one backwards, S(x, y) = gamma_5
+  /// S'(y, x)^+ gamma_5; for several flavours, of the flavour at the sink. None if it is not known
+  /// (ActionInfo::negated).
   std::optional<Action> adjoint() const;
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add. A field is missing.
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const;
-  /// Deviation of the stored links along which M hops from those given. Collective.
+  /// Deviation of the stored links of hops from the given ones. Collective.
   LinkDeviation deviation(const LinkStore& links) const;
-  /// The storage in which links of this group are kept by default, given that of a configuration's.
+  /// The default storage of the links of hops, if `of_gauge` is that of the configuration's links.
   std::string default_links(std::string_view of_gauge) const;
 
  private:

@@ -1,6 +1,5 @@
 /// \file
-/// The fields of an action's statement by their names: links of a configuration, fields of the caller, and what is made
-/// of them.
+/// The fields of an action's statement: links of a configuration, fields of the caller, and fields made from these.
 #pragma once
 
 #include <functional>
@@ -16,8 +15,8 @@ namespace quarksmith {
 /// The fields of one action on one device and configuration.
 class ActionFields {
  public:
-  /// \throws UsageError a field of the statement is missing, of another kind or lattice, or the action has none of a
-  /// name that is given; storages for temporal gauge of links that are not those of the configuration alone.
+  /// \throws UsageError a field is missing, unknown, or of another kind or lattice; or the storage is for temporal
+  /// gauge, but hops take other links than those of the configuration.
   ActionFields(ActionValues values, GivenFields given, const LinkStore& links);
 
   const ActionValues& values() const { return program_.values(); }
@@ -31,8 +30,7 @@ class ActionFields {
                                           int depth = 1) const;
   /// A spinor field of the caller.
   SpinorField spinor(int field, const PrecisionInfo& precision) const;
-  /// Whether a storage holds the matrices of a field of the kernels of M to rounding or by design: what is stored in
-  /// fewer reals are those of a group.
+  /// Whether a storage can hold the matrices of a field: storages with fewer reals are for matrices of a group.
   bool holds(int field, const StorageInfo& storage) const;
   /// Deviation of the links of hops in this storage from those given. Collective.
   LinkDeviation deviation(std::string_view storage) const;

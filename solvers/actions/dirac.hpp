@@ -23,7 +23,7 @@ Complex64 phase_of(double angle);
 /// (solvers/actions/even_odd.hpp).
 enum class EvenOddForm { none, symmetric, asymmetric };
 
-/// Adds up derivatives of -2 weight Re chi^+ M psi by the fields of M, over all right-hand sides, psi and chi on all
+/// Sums derivatives of -2 weight Re chi^+ M psi by the fields of M, over all right-hand sides; psi and chi are on all
 /// sites (solvers/hmc/fermion_force.hpp).
 class ForceSink {
  public:
@@ -41,14 +41,14 @@ class ForceSink {
 /// A form of M in which methods iterate.
 class DiracMatrix : public LinearOperator {
  public:
-  /// Adds the force of -2 weight Re y^+ dA x, A this operator: all right-hand sides.
+  /// Adds the force of -2 weight Re y^+ dA x, summed over right-hand sides, where A is this operator.
   virtual void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const = 0;
   /// Whether some hops lead along several directions.
   virtual bool turns_corners() const { return false; }
 };
 
-/// The even-odd form: an operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand
-/// and P. Rossi, Comput. Phys. Commun. 60 (1990) 211).
+/// The even-odd form: an operator on the even sites, whose solutions give those of M x = b (T. A. DeGrand and P. Rossi,
+/// Comput. Phys. Commun. 60 (1990) 211).
 class EvenOddOperator : public DiracMatrix {
  public:
   Subset subset() const override { return Subset::even; }
@@ -56,9 +56,9 @@ class EvenOddOperator : public DiracMatrix {
   virtual void prepare(SpinorField& reduced, const SpinorField& b) const = 0;
   /// Solution of M x = b from that of the even-odd system.
   virtual void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const = 0;
-  /// About |residual of M| / |residual of the even-odd system|, by which tolerances are divided.
+  /// Estimate of |residual of M| / |residual of the even-odd form|, by which tolerances are divided.
   virtual double residual_scale() const { return 1; }
-  /// Whether the form is Hermitian, positive and stands for M^+ M, so that conjugate gradients work on it directly.
+  /// Whether the form is a Hermitian and positive block of M^+ M, so that conjugate gradients work on it directly.
   virtual bool hermitian() const { return false; }
   /// For Hermitian forms, adds the force of -sum_k residues[k] x_k^+ dA x_k.
   /// \throws UsageError the form is not Hermitian.
@@ -73,7 +73,7 @@ class DiracOperator {
   virtual ~DiracOperator() = default;
   /// M on all sites.
   virtual const DiracMatrix& matrix() const = 0;
-  /// The even-odd form for up to `rhs` right-hand sides; `form` is not Reduction::none.
+  /// The even-odd form for up to `rhs` right-hand sides; `form` is not EvenOddForm::none.
   /// \throws UsageError the action does not have that form.
   virtual std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const = 0;
   /// For actions with M M^+ = t^2 - h^2 D^2, t a number: M M^+ on the sites of one parity, and the operator with other
@@ -85,7 +85,7 @@ class DiracOperator {
   /// (2004) 209).
   /// \throws UsageError the action has none (the default).
   virtual std::unique_ptr<DiracOperator> dirichlet() const;
-  /// Work space of an even-odd form: fields of half the sites, for each right-hand side.
+  /// Work space of an even-odd form: number of fields on half the sites, for each right-hand side.
   virtual int work_fields() const { return 1; }
 
   /// The fields of the action, and its parameters.
@@ -96,7 +96,7 @@ class DiracOperator {
   /// Sum of log |det T| over the sites of a parity where T depends on fields, else 0.
   virtual double log_det(Parity) const { return 0; }
 
-  /// Whether vectors are other than quark fields in four dimensions; `embed` and `project` convert.
+  /// Whether vectors are not just quark fields in four dimensions, so that `embed` and `project` convert.
   virtual bool embeds() const { return false; }
   /// Right-hand side of M x = b for a quark source in four dimensions; the default copies it.
   virtual void embed(SpinorField& b, const SpinorField& source) const;
@@ -110,7 +110,7 @@ class DiracOperator {
 /// Operators of several flavours, which are the slices of a vector.
 class FlavouredDirac : public DiracOperator {
  public:
-  /// \param source,sink flavours in which four-dimensional sources stand, and that are quark fields.
+  /// \param source,sink flavour of four-dimensional sources, and flavour that is taken as the quark field.
   FlavouredDirac(int source, int sink) : source_(source), sink_(sink) {}
   bool embeds() const override { return matrix().slices() > 1; }
   void embed(SpinorField& b, const SpinorField& source) const override;
@@ -129,7 +129,7 @@ class SystemOperator {
   }
   const DiracMatrix& a() const { return even_odd_ ? *even_odd_ : *matrix_; }
   const DiracMatrix& matrix() const { return *matrix_; }
-  /// Null on all sites.
+  /// The even-odd form; null if methods work on all sites.
   const EvenOddOperator* even_odd() const { return even_odd_.get(); }
 
  private:

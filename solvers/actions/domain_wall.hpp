@@ -9,7 +9,7 @@
 namespace quarksmith {
 
 /// Building blocks of operators with a fifth dimension, in one precision: M = A + h H B, where the hopping term H stays
-/// in a slice, and A = alpha + beta R and B = b + c R act at a site. All numbers are those of the action's statement.
+/// in a slice, and A = alpha + beta R and B = b + c R act at a site. All numbers come from the action's statement.
 class DomainWallHopping {
  public:
   explicit DomainWallHopping(HoppingTerm hopping);
@@ -60,7 +60,7 @@ class DomainWallMatrix final : public DiracMatrix {
 
  private:
   const DomainWallHopping* parts_;
-  mutable std::optional<SpinorField> work_;  // of one vector; not for Shamir's form
+  mutable std::optional<SpinorField> work_;  // work space for one vector; none for Shamir's form
 };
 
 /// Even-odd forms in four dimensions, on the even sites. Symmetric: 1 - h^2 H_eo C H_oe C with C = B A^-1, whose

@@ -24,7 +24,7 @@ class HoppingEvenOdd : public EvenOddOperator {
   HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd);
 
   const HoppingTerm* hopping_;
-  mutable SpinorField odd_;  // the sites that are left out
+  mutable SpinorField odd_;  // work space on the sites that the form eliminates
   double t_, h_;
 };
 
@@ -38,7 +38,7 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   void multiply_term(SpinorField& out, const SpinorField& in) const override;
   double flops() const override;
-  /// Right-hand side of the reduced system: b_e - h D_eo T_oo^-1 b_o, times T_ee^-1 if symmetric. `b` holds all sites.
+  /// Right-hand side of the even-odd form: b_e - h D_eo T_oo^-1 b_o, times T_ee^-1 if symmetric. `b` has all sites.
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   /// Odd sites of the solution: T_oo^-1 (b_o - h D_oe x_e); even sites are copied from `reduced`.
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
@@ -46,14 +46,14 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
 
  private:
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums* sums) const;
-  /// psi_o = -T_oo^-1 h D_oe psi_e, or -(T_oo^-1)^+ h (D_eo)^+ psi_e.
+  /// `even` on the even sites, and on the odd ones psi_o = -T_oo^-1 h D_oe psi_e, or -(T_oo^-1)^+ h (D_eo)^+ psi_e.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
 
   EvenOddForm form_;
   mutable std::optional<SpinorField> even_;  // where T is no number
 };
 
-/// The even-even block of M M^+ where D^+ = -D and T is a number t: t^2 - h^2 D_eo D_oe, Hermitian and positive. Or the
+/// The even-even block of M M^+ where D^+ = -D and T is a number t: t^2 - h^2 D_eo D_oe, Hermitian and positive; or the
 /// odd-odd block.
 class HermitianEvenOdd final : public HoppingEvenOdd {
  public:
@@ -75,7 +75,8 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
   Parity parity_;
 };
 
-/// The form that an action has. \throws UsageError T is singular.
+/// Makes an even-odd form: HermitianEvenOdd if D^+ = -D and T is a number, else GeneralEvenOdd. \throws UsageError T is
+/// singular.
 std::unique_ptr<EvenOddOperator> even_odd(const HoppingTerm& hopping, EvenOddForm form, int rhs);
 
 }  // namespace quarksmith

@@ -1,5 +1,5 @@
 /// \file
-/// A twisted mass on the sites that an even-odd form keeps.
+/// A twisted mass that is added to an even-odd form.
 #pragma once
 
 #include "solvers/actions/dirac.hpp"
@@ -19,7 +19,7 @@ class TwistedOperator final : public LinearOperator {
   TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
                   const EvenOddOperator* symmetric = nullptr);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
-  /// Adds the force of what the twist adds to M: of the symmetric form i twist gamma_5 T_ee. \param x,y as of
+  /// Adds the force of the twist term; it is not zero for the symmetric form, i twist gamma_5 T_ee. \param x,y as of
   /// DiracMatrix::add_force.
   void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const;
   /// out = i twist gamma_5 in, or its conjugate. \param out may be in.

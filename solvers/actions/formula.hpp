@@ -1,6 +1,6 @@
 /// \file
-/// Operators of actions whose formula is of no other shape: M and M^+ on all sites from one kernel each, which
-/// evaluates the formula as it stands (docs/howto-action.md).
+/// Operators of actions that are not of hopping shape: M and M^+ on all sites by one kernel each, which evaluates the
+/// formula as written (docs/howto-action.md).
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class NamedArguments {
  public:
   /// \param storage of links in SU(3).
   NamedArguments(const ActionFields& fields, const PrecisionInfo& precision, std::string_view storage);
-  /// Nothing if the statement has no field or number of that name.
+  /// The argument of a name; none if the statement has no such field or number.
   std::optional<ExpressionArgument> find(std::string_view name) const;
   /// Whether there are links in SU(3) among them.
   static bool has_links(const ActionInfo& info);

@@ -15,28 +15,28 @@ namespace quarksmith {
 
 /// D and T of M = T + h D on one device, for one precision, link storage and basis.
 ///
-/// Where T is a number t, T^-1 is left to the caller as `inverse_scale`, and the forms below use the plain kernels.
-/// `inverse_scale` is 1/t then and 1 else.
+/// If T is a number t, the caller has to multiply by T^-1 = `inverse_scale`, and the functions below use plain kernels.
+/// Otherwise `inverse_scale` is 1.
 class HoppingTerm {
  public:
-  /// \param fields of an action of hopping shape; its links as the storage of their store says, short ones beside
-  /// longer ones with all reals.
+  /// \param fields of an action of hopping shape. Links have the storage of the link store; with long links, the short
+  /// ones have all reals.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   HoppingTerm(const ActionFields& fields, const PrecisionInfo& precision, const BoundaryPhases& boundary);
 
   /// The hopping term with other values of the parameters, for actions whose T is a number and whose hops have none.
   HoppingTerm with(const ActionValues& values) const;
 
-  /// The operator of this rank's part alone: hops that leave it find zero (Dirichlet boundaries, as for Schwarz
-  /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
+  /// The operator of the local lattice alone, with Dirichlet boundaries: hops that leave it find zero, as for Schwarz
+  /// preconditioning (M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
   /// ranks; links and clover term are shared with this.
   HoppingTerm dirichlet() const;
 
-  /// out = D in (or D^+ in) at the sites of `parity`; where D^+ = -D, D^+ comes in the next form alone.
-  /// \param sums of which the right-hand sides count; here and below.
+  /// out = D in (or D^+ in) at the sites of `parity`; if D^+ = -D, D^+ is only available in the next function.
+  /// \param sums only its active right-hand sides are used; here and below.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
              const ProductSums* sums = nullptr) const;
-  /// out = a x + b D in; `x` may be `out`, here and below. \param sums to be made, with x in the place of their `in`.
+  /// out = a x + b D in; `x` may be `out`, here and below. \param sums to compute, with x instead of their `in`.
   void apply(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
              Dagger dagger, const ProductSums* sums = nullptr) const;
   /// out = T x + b D in
@@ -51,8 +51,8 @@ class HoppingTerm {
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger, const ProductSums* sums = nullptr) const;
-  /// Groups of sites of one parity whose sums kernels make of each right-hand side; 0: they make none, as on
-  /// processors, where products would be a loop of their own, or on ranks that cannot or shall not use `fused`.
+  /// Groups of sites of one parity for which kernels compute sums; 0: they compute none, as on CPUs, where this would
+  /// take a loop of its own, or on ranks that cannot or shall not use policy `fused`.
   int sum_groups() const;
   /// out = T x where T is no number and has no twisted mass.
   void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
@@ -69,7 +69,7 @@ class HoppingTerm {
   /// Flavours: slices of a vector.
   int slices() const { return term_.flavours(); }
   Components components() const { return {values_.info().spins, links_->colours()}; }
-  /// A vector of its space.
+  /// A field on which the operator acts.
   SpinorField field(Subset subset, int rhs) const {
     return {domain_, *precision_, subset, rhs, components(), slices()};
   }

@@ -13,11 +13,12 @@
 
 namespace quarksmith {
 
-/// Deviation of stored links from those given, over all links and ranks.
+/// Deviation of stored links from the given ones, over all links and ranks.
 struct LinkDeviation {
   double largest = 0;  ///< |difference| of an element
-  double typical = 0;  ///< root mean square of what it does to colour vectors of unit length
-  /// Whether the deviation is rounding, which eight reals amplify for a few links; residuals do not feel it.
+  double typical = 0;  ///< root mean square of the change of colour vectors of unit length
+  /// Whether the deviation is only rounding, which reconstruct-8 amplifies for a few links; it does not affect
+  /// residuals.
   bool negligible() const { return largest <= 1e-13 && typical <= 3e-15; }
 };
 /// Deviation relative to the scale of the stored links. \param stored double. Collective.
@@ -32,7 +33,8 @@ class LinkStore {
  public:
   /// \param gauge outlives this.
   /// \param storage,basis of the kernels.
-  /// \param temporal what storages for temporal gauge hold of `gauge`; null: `gauge` itself. It outlives this too.
+  /// \param temporal `gauge` transformed to temporal gauge, for storages that need it; null: `gauge` itself. It must
+  /// outlive this.
   LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
             const HostGauge* temporal = nullptr);
   /// Links that are on the device already, with all reals in double, in SU(N).
@@ -41,7 +43,7 @@ class LinkStore {
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }
-  /// A store of the same links in another storage, which shares what is kept.
+  /// A store of the same links in another storage, which shares the kept fields.
   LinkStore with(std::string_view storage) const;
   LinkStore exact() const { return with(full_storage(colours()).name); }
   int colours() const { return gauge_ != nullptr ? gauge_->colours() : kept_->plain->colours(); }
@@ -64,7 +66,7 @@ class LinkStore {
   void release() const;
 
  private:
-  /// \throws NotSU3 the storage is for other links. Asked once for each group.
+  /// \throws NotSU3 the links are not in the group that the storage assumes. Checked once for each group.
   void require_links_for(const StorageInfo& storage) const;
 
   struct Kept {
@@ -80,7 +82,7 @@ class LinkStore {
   std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 };
 
-/// The operator in double with all reals of the links: that of true residuals where the storage misses them.
+/// The operator in double with all reals of the links, for true residuals if the storage deviates from the links.
 /// \param make gives it for links and a precision.
 /// \throws MissingKernel the build lacks one of its kernels; the message says why it is needed.
 template <class Make>

@@ -11,7 +11,8 @@ namespace quarksmith {
 
 /// C = diagonal + blocks, or diagonal + exponential exp(blocks), its inverse and the logarithm of its determinant: the
 /// clover term (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572) and all others of this form, blocks
-/// c_k S_k F_k with matrices F_k of fields (generator/operators/blocks.py). Each rank has the sites of its part.
+/// c_k S_k F_k with matrices F_k of fields (generator/operators/blocks.py). Each rank has the sites of its local
+/// lattice.
 class StoredTerm {
  public:
   /// \param fields with those of the blocks.
@@ -54,7 +55,7 @@ class StoredTerm {
 
 /// The arguments of kernels term_ and source_ of an action's blocks: numbers c_k, and the fields of F_k in their order.
 void set_blocks(Arguments& a, const ActionValues& values, const std::vector<const LinkField*>& fields);
-/// The numbers of these fields.
+/// Numbers (indices) of the fields that the blocks of an action take.
 std::vector<int> fields_of_blocks(const ActionInfo& info);
 
 }  // namespace quarksmith

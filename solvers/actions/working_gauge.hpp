@@ -14,7 +14,8 @@ struct WorkingGauge {
   WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
     if (storage.temporal) fix(original, domain);
   }
-  /// Links on the device, with all reals in double, in SU(N): they stay there, but for the fixing of temporal gauge.
+  /// Takes links on the device, with all reals in double, in SU(N); they are copied to the host only to fix temporal
+  /// gauge.
   WorkingGauge(std::shared_ptr<const LinkField> links, const StorageInfo& storage) : on_device(std::move(links)) {
     if (!storage.temporal) return;
     gauge = download(*on_device);
@@ -57,7 +58,8 @@ struct WorkingGauge {
   }
 
   std::optional<HostGauge> gauge;
-  std::optional<HostGauge> temporal;  ///< what the storage holds of `gauge`, with time links of exactly 1
+  std::optional<HostGauge>
+      temporal;  ///< the links that are stored: `gauge` in temporal gauge, with time links of exactly 1
   std::shared_ptr<const LinkField> on_device;
   const Kernel* kernel = nullptr;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Polynomials that make the low end of a spectrum stand out.
+/// Polynomials that enhance the low end of a spectrum.
 #pragma once
 
 #include "solvers/krylov/blas.hpp"
@@ -12,7 +12,7 @@ class ChebyshevFilter final : public LinearOperator {
  public:
   /// \param a outlives this. \param rhs right-hand sides at most.
   ChebyshevFilter(const LinearOperator& a, int rhs);
-  /// \param growth about what the filter is to be at `lowest`, from which the degree follows.
+  /// \param growth approximate value of the filter at `lowest`, which determines the degree.
   void set_range(double lowest, double lower, double upper, double growth);
 
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
@@ -25,9 +25,9 @@ class ChebyshevFilter final : public LinearOperator {
 
   int degree() const { return degree_; }
   double lower() const { return lower_; }
-  /// The eigenvalue of A below a that is seen as `value`, which is above 1.
+  /// The eigenvalue of A below a for which the filter is `value`, above 1.
   double eigenvalue(double value) const;
-  /// Modulus of the derivative at such an eigenvalue, given the value.
+  /// Modulus of the filter's derivative at the eigenvalue for which it is `value`.
   double slope(double value) const;
 
  private:

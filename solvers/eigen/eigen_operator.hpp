@@ -1,5 +1,5 @@
 /// \file
-/// The operators of an action whose eigenvectors serve.
+/// Operators of an action whose eigenvectors are computed.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ enum class Spectrum {
 /// `normal`, `hermitian`, `staggered`. \throws UnknownName another name.
 Spectrum spectrum_of(const std::string& name);
 
-/// s with A = B + s, by a random vector; none where the difference of A and B is no number.
+/// The number s with A = B + s, found with a random vector; none if A - B is not a number.
 std::optional<double> shift_between(const LinearOperator& a, const LinearOperator& b, const BasisInfo& basis);
 
 /// An operator of a Spectrum, for an action on its links.
@@ -45,7 +45,7 @@ class EigenOperator {
   std::unique_ptr<EvenOddOperator> even_odd_;
   std::unique_ptr<Root> root_;
   const LinearOperator* positive_;
-  double shift_ = 0;  ///< of its eigenvalues from those that are wanted
+  double shift_ = 0;  ///< of eigenvalues of the positive operator from those that are wanted
 };
 
 }  // namespace quarksmith

@@ -1,5 +1,5 @@
 /// \file
-/// A block Krylov space of a Hermitian operator that is restarted from the best of its vectors.
+/// A block Krylov space of a Hermitian operator that is restarted from its best vectors.
 #pragma once
 
 #include "solvers/krylov/blas.hpp"
@@ -7,24 +7,24 @@
 
 namespace quarksmith {
 
-/// Vectors of a basis at most, beside one block; of a block; that a restart takes at most.
+/// Sizes: most vectors of the basis, besides one block; vectors of a block; most vectors that a restart takes.
 struct SpaceSize {
   int basis, block, taken;
 };
 
 /// Thick-restart Lanczos iteration with full reorthogonalisation (K. Wu and H. Simon, SIAM J. Matrix Anal. Appl. 22
 /// (2000) 602), of blocks: A V = V H + Q B E^+, V the locked and the active vectors, Q the next block, E the columns
-/// of the last one, (V, Q) orthonormal. Locked vectors are eigenvectors as good as is asked for: all others are kept
-/// orthogonal to them, and H does not know them. Where a block loses rank, random vectors take the place of what
-/// vanished: so eigenvalues of a higher multiplicity than the block is wide are found.
+/// of the last one, (V, Q) orthonormal. Locked vectors are eigenvectors to the tolerance: all others are kept
+/// orthogonal to them, and H does not include them. If a block loses rank, random vectors replace the missing ones, so
+/// that eigenvalues of higher multiplicity than the block width are found.
 class KrylovSpace {
  public:
   /// \param a Hermitian, for `size.block` right-hand sides in double; outlives this.
   KrylovSpace(const LinearOperator& a, SpaceSize size, std::uint64_t seed);
 
-  /// Leaves the active vectors for a random block.
+  /// Replaces the active vectors by a random block.
   void begin();
-  /// Leaves them for a block of random combinations of the best `count` of them: what those have, and no more.
+  /// Replaces the active vectors by a block of random combinations of the best `count` of them.
   void begin_from_best(int count);
   /// Applies A until the basis is full, or spans all there is. \return Ritz values of A, descending, and for each
   /// |A v - theta v| of its vector v.
@@ -33,24 +33,25 @@ class KrylovSpace {
     int size() const { return static_cast<int>(values.size()); }
   };
   Ritz fill();
-  /// The best `lock` Ritz vectors become locked, the next `keep` are what goes on.
+  /// Locks the best `lock` Ritz vectors, and restarts from the next `keep`.
   void restart(int lock, int keep);
-  /// Keeps so many of the best of them until the basis is full again.
+  /// Sets the best `count` active vectors aside until the basis is full again.
   void set_aside(int count);
-  /// Those, or else the best of the active vectors, so many at most, become locked; the others are left. After what `a`
-  /// has thrown too.
+  /// Locks up to `count` of the vectors set aside, or else of the best active ones, and drops the others. May also be
+  /// called after `a` has thrown.
   void lock_best(int count);
-  /// Leaves this locked vector, whose place the last one gets, and the active ones: begin() follows.
+  /// Drops a locked vector, whose place the last one takes, and the active ones; to be followed by begin().
   void unlock(int n);
-  /// Locks what a vector has beyond the locked ones, if it is longer than `least`; leaves the active ones.
+  /// Locks the component of a vector orthogonal to the locked ones, if it is longer than `least`; drops the active
+  /// ones.
   void lock_rest(const SpinorField& x, double least);
-  /// Vectors that `restart` takes at most.
+  /// Most vectors that `restart` takes.
   int most_taken() const { return rotated_.rhs(); }
 
   int locked() const { return locked_; }
-  /// The basis spans all vectors there are.
+  /// Whether the basis spans the whole space.
   bool is_complete() const { return pending_ == 0; }
-  /// Locked vectors first.
+  /// The basis, locked vectors first.
   SpinorField& basis() { return v_; }
   BlockBlas& block_blas() { return block_blas_; }
 

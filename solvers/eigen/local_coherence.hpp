@@ -1,30 +1,30 @@
 /// \file
-/// Eigenvectors that are combinations of a few of them on each block.
+/// Compression of eigenvectors: on each block they are combinations of a few of them.
 #pragma once
 
 #include "solvers/multigrid/transfer.hpp"
 
 namespace quarksmith {
 
-/// Low modes are locally coherent (M. Luescher, JHEP 07 (2007) 081): the first few of them, cut into blocks, span
-/// nearly all of the others. What is kept (M. A. Clark, C. Jung and C. Lehner, arXiv:1710.06884) is an orthonormal
-/// basis of these on each block, each chirality by itself, and the coefficients of all vectors.
+/// Low modes are locally coherent (M. Luescher, JHEP 07 (2007) 081): the first few of them, restricted to blocks,
+/// nearly span the others. Kept are (M. A. Clark, C. Jung and C. Lehner, arXiv:1710.06884) an orthonormal basis of
+/// these on each block, for each chirality, and the coefficients of all vectors.
 class LocalCoherence {
  public:
   /// \param full M on all sites, in double. \param vectors of the basis.
-  /// \throws UsageError the lattice has no such blocks, or these not so many vectors.
+  /// \throws UsageError the blocks do not divide the lattice, or have fewer dimensions than `vectors`.
   LocalCoherence(const LinearOperator& full, const BasisInfo& basis, const Coordinates& block, int vectors);
 
-  /// Takes the basis of the first of these vectors, and as coefficients those of the Ritz vectors of A in the space
-  /// that the blocks have of `count` of them. \param a Hermitian, in double. \return the Ritz values, ascending.
+  /// Makes the basis from the first of these vectors, and the coefficients of the Ritz vectors of A in the space of
+  /// `count` of them, projected on the basis. \param a Hermitian, in double. \return the Ritz values, ascending.
   std::vector<double> compress(const SpinorField& v, int count, const LinearOperator& a);
   /// All vectors in fields like `like`, with memory for multiples of four (BlockBlas).
   SpinorField expand(const SpinorField& like) const;
 
-  /// Vectors for a file, from which the same basis can be made again,
+  /// Vectors for a file, from which the same basis can be made again.
   SpinorField basis_vectors(const SpinorField& like) const;
   void take_basis(const SpinorField& v);
-  /// and coefficients in the place of vectors of so many slices: number `column` of columns_of().
+  /// Coefficients for a file, in the form of a vector: number `column` of columns_of().
   std::vector<HostSpinor> coefficients(int column) const;
   void take_coefficients(int column, int count, const std::vector<HostSpinor>& slices);
   /// Columns that the coefficients of `count` vectors take.

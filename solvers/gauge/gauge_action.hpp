@@ -9,8 +9,8 @@
 
 namespace quarksmith {
 
-/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c; then what
-/// is not linear in them.
+/// A gauge action: coefficients c of its loops, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and of products
+/// of plaquettes.
 struct GaugeLoops {
   std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
   /// Coefficients of 2x1 loops in these planes: long in the first direction of the plane, and in the second.
@@ -21,7 +21,7 @@ struct GaugeLoops {
   std::array<double, 3> two_plaquettes{};
   /// Coefficients of squares of all plaquettes: -1/9 (c_0 |tr U_p|^2 + c_1 Re (tr U_p)^2).
   std::array<double, 2> squares{};
-  bool constant = false;  ///< with the constant that makes S of unit links 0
+  bool constant = false;  ///< whether S has the constant that makes it 0 for unit links
 
   void all_rectangles(double c) { rectangles.fill({c, c}); }
   bool has_rectangles() const { return rectangles != decltype(rectangles){}; }
@@ -32,7 +32,7 @@ struct GaugeLoops {
 /// \throws MissingKernel the build lacks a kernel of these loops.
 double gauge_action(const GaugeLoops& loops, const LinkField& links);
 /// out += step dP/dtau of these loops: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
-/// \param scratch for what a plane needs.
+/// \param scratch temporary fields.
 /// \throws MissingKernel the build lacks a kernel of these loops.
 void add_gauge_force(const GaugeLoops& loops, const LinkField& links, const ScratchFields& scratch, double step,
                      LinkField& out);

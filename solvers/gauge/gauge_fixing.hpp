@@ -17,7 +17,7 @@ struct GaugeFixing {
   double boost = 1.7;        ///< over-relaxation of each SU(2) hit; 1: none
   double tolerance = 1e-14;  ///< of the change of F from one step to the next
   int most_steps = 20000;
-  bool keep = false;  ///< the transformation, too
+  bool keep = false;  ///< whether to keep the transformation
 };
 
 /// A step visits the odd sites, then the even ones.
@@ -25,25 +25,25 @@ struct GaugeFixingReport {
   int steps = 0;
   double before = 0, functional = 0;  ///< F at the start and at the end
   double average = 0;                 ///< mean of F after the odd and after the even sites of the last step
-  double change = 0;                  ///< of that mean in it
+  double change = 0;                  ///< of `average` in the last step
   /// Mean of tr(Delta Delta^+)/3, Delta the sum of A_mu(x) - A_mu(x - mu); in Coulomb gauge, which each time slice has
   /// by itself, the largest of their means.
   double theta = 0;
   bool converged = false;
 };
 
-/// Links and how far they are from a gauge, on a device. Its calls are collective.
+/// Transforms links on a device to a gauge. All calls are collective.
 class GaugeFixer {
  public:
-  /// The links are put on SU(3), as they differ from it by rounding.
-  /// \throws NotSU3 they are farther away.
+  /// Takes links, and projects them on SU(3), from which they may differ by rounding.
+  /// \throws NotSU3 they deviate by more.
   GaugeFixer(const HostGauge& gauge, DomainPointer domain, const GaugeFixing& how);
 
   /// \param look is called before each step, and may throw to end it.
   GaugeFixingReport operator()(const std::function<void()>& look = [] {});
   /// The links now. \param phase of the configuration.
   HostGauge links(const std::array<Complex64, directions>& phase) const;
-  /// g with U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, if it was to be kept: as links along x.
+  /// The g(x) of U'_mu(x) = g(x) U_mu(x) g(x + mu)^+, stored as links along x; only with GaugeFixing::keep.
   HostGauge transformation() const { return download(*g_); }
 
  private:

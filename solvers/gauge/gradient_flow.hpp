@@ -17,7 +17,7 @@ struct FlowPoint {
   double time = 0;              ///< in units of the lattice spacing squared
   double plaquette_energy = 0;  ///< mean of E = 2 sum over planes of Re tr(1 - P), eq. 3.1
   double clover_energy = 0;     ///< mean of E = G^a_munu G^a_munu / 4 from the leaves
-  double space_energy = 0;      ///< the part of that of planes in space; the rest is of planes with time
+  double space_energy = 0;      ///< part of clover_energy from planes in space; the rest is from planes with time
   double charge = 0;            ///< topological charge from the same G
 
   /// Energy without errors of order a^2 at tree level (A. Ramos and S. Sint, arXiv:1508.05552).
@@ -28,14 +28,14 @@ struct FlowPoint {
 /// Weisz, Phys. Lett. B 158 (1985) 250).
 enum class FlowAction { wilson, symanzik };
 
-/// Up to which time, in which steps, and where it is measured.
+/// Final time, steps, and times of measurements.
 struct FlowSchedule {
   double end = 1, every = 0.1, step = 0.02;
   /// Largest |V - V'| between third and second order in a step; `step` is then the first one. 0: all steps are `step`.
   double tolerance = 0;
 
   bool adaptive() const { return tolerance > 0; }
-  /// Why it cannot be, with the remedy; empty: it can. \param before of names: `--` of options, nothing of keys.
+  /// Why the schedule is invalid, with a remedy; empty if it is valid. \param before prefix of names: `--` for options.
   std::string problem(std::string_view before = "") const;
 };
 inline constexpr double longest_flow_step = 0.5;  ///< beyond which the scheme is unstable
@@ -46,15 +46,15 @@ class GradientFlow {
   /// All calls are collective. \throws NotSU3 the links are not SU(3).
   GradientFlow(const HostGauge& gauge, DomainPointer domain, FlowAction action = FlowAction::wilson);
 
-  /// Moves on by epsilon with the third-order Runge-Kutta scheme of eq. C.2.
+  /// Integrates a step of epsilon with the third-order Runge-Kutta scheme of eq. C.2.
   void step(double epsilon);
-  /// Takes a step if it differs from the step of second order that it contains by no more than the tolerance; else the
-  /// links stay.
+  /// Takes a step if it differs from the embedded step of second order by at most the tolerance; else the links are
+  /// unchanged.
   /// \return the difference d, the largest |V - V'|/9 of a link (P. Fritzsch and A. Ramos, arXiv:1301.4388, appendix
   /// D).
   double try_step(double epsilon, double tolerance);
-  /// Flows up to a time by steps of such a size that d remains near the tolerance. \param step to begin with; becomes
-  /// that to go on with. \return steps, with those that were too large.
+  /// Flows to a time by steps whose size keeps d near the tolerance. \param step first step; on return the next one.
+  /// \return number of steps, including those that were too large.
   int flow_to(double end, double tolerance, double& step);
   double time() const { return time_; }
   const Domain& domain() const { return u_.domain(); }
@@ -79,10 +79,11 @@ class GradientFlow {
 };
 
 struct FlowWork {
-  int steps = 0;  ///< with those that were too large
+  int steps = 0;  ///< including those that were too large
   double seconds = 0;
 };
-/// Points at the start, all `every` and at the end. \param visit is told each, and may throw to end it; so may
+/// Measures at the start, every `every` steps and at the end. \param visit called with each point; may throw to end the
+/// flow; so may
 /// \param look before each step, of adaptive ones before those to the next point.
 FlowWork flow_along(
     GradientFlow& flow, const FlowSchedule& schedule, const std::function<void(const FlowPoint&)>& visit,

@@ -19,12 +19,12 @@ struct HeatbathState {
   std::string start = "cold";
 };
 
-/// A configuration on a device, or this rank's part of one, and the updates of it.
+/// A configuration on a device, on several ranks the local lattice, and its updates.
 ///
 /// A sweep is one heat-bath pass (Cabibbo and Marinari with the SU(2) draw of Kennedy and Pendleton) and `overrelax`
 /// microcanonical passes; a pass updates the links of one direction and parity at a time. Random numbers depend on
-/// seed, sweep and global site alone. Parts of a lattice are updated in a box with a border of one site, whose links
-/// come from the other ranks after each update: the bits are those of one rank.
+/// seed, sweep and global site alone. Several ranks update padded lattices with a halo of one site, which is exchanged
+/// after each update: the bits are those of one rank.
 class HeatbathRun {
  public:
   /// \throws UsageError beta not positive, negative number of passes, or the build lacks the kernels. Collective, as
@@ -41,8 +41,8 @@ class HeatbathRun {
 
   HeatbathState state_;
   LinkField links_;
-  const PaddedLattice* padded_;  ///< of several ranks, else null
-  std::vector<int> blocks_[2];   ///< CPU: those of each parity that hold sites of the part
+  const PaddedLattice* padded_;  ///< null for one rank
+  std::vector<int> blocks_[2];   ///< CPU: blocks of each parity that hold local sites
   const Kernel *heatbath_, *overrelax_;
 };
 
@@ -53,7 +53,7 @@ std::string state_text(const HeatbathState& state);
 /// The state of such a text. \param file that the text is of, for messages. \throws Error the text is damaged.
 HeatbathState state_of(const std::string& text, const std::string& file);
 
-/// Kinds of starts, and the number that follows a colon.
+/// Kinds of starts, each with the name of the number that follows a colon.
 inline constexpr std::pair<std::string_view, std::string_view> starts[] = {{"cold", ""}, {"hot", ""}, {"weak", "EPS"}};
 /// Links for the start of a run: cold, hot or weak:EPS. \throws UsageError any other text.
 HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed, int colours = 3);

@@ -1,5 +1,5 @@
 /// \file
-/// Smearing of links, on the stored links, boundary phases left out.
+/// Smearing of links, without boundary phases.
 #pragma once
 
 #include <functional>
@@ -11,44 +11,44 @@
 
 namespace quarksmith {
 
-/// A kind of smearing: what a file of solvers/gauge/link_smearings/ defines, and all that is said of it.
+/// A kind of smearing with its documentation, defined by a file of solvers/gauge/link_smearings/.
 struct LinkSmearingKind {
-  std::string_view name;     ///< as options spell it
-  std::string_view formula;  ///< with its source
+  std::string_view name;     ///< as in options
+  std::string_view formula;  ///< formula and reference
   ChoiceParameters parameters;
   /// One step, in double precision. Collective.
   void (*step)(const ChoiceValues& values, const LinkField& u, LinkField& out);
 };
 template <>
 std::span<const LinkSmearingKind* const> listed<LinkSmearingKind>();
-/// `stout:rho,N[,all|space]`
+/// The form of the text for a kind, such as `stout:rho,N[,all|space]`.
 std::string form_of(const LinkSmearingKind& kind);
 
-/// Parameters of several kinds: how often; all links in all planes, or those in space alone, which leaves time links as
-/// they are.
+/// Parameters of several kinds: number of steps; all links in all planes, or only spatial links, with time links
+/// unchanged.
 inline constexpr ChoiceParameter link_smearing_steps = {.name = "N", .lower = 1, .upper = 1e6, .whole = true};
 inline constexpr ChoiceParameter smeared_links = {.name = "links", .words = "all|space", .fallback = 0};
 
-/// How links are smeared; not at all without a kind.
+/// A smearing of links with its parameters; none if there is no kind.
 struct LinkSmearing {
   const LinkSmearingKind* kind = nullptr;
   ChoiceValues values{};
 
   std::uint64_t steps() const;
 };
-/// `stout:rho,N`, `ape:alpha,N,space`, ...: what LinkSmearingKind says.
+/// Reads a text such as `stout:rho,N` or `ape:alpha,N,space`; see LinkSmearingKind.
 /// \throws UsageError any other text.
 LinkSmearing link_smearing_of(const std::string& text);
 /// The texts that link_smearing_of reads, for messages.
 std::string link_smearing_forms();
 
-/// The smeared links on the device with 18 doubles; of a part of a lattice that part. Collective.
+/// The smeared links on the device, 18 doubles each, on the local lattice. Collective.
 /// \param look is called before each step, and may throw to end it.
 /// \throws NotSU3 the links are not SU(3); MissingKernel the build lacks the expression.
 LinkField smear_on_device(
     const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain,
     const std::function<void()>& look = [] {});
-/// Smears links on the host, by way of the device.
+/// Smears links on the host, using the device.
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
 
 }  // namespace quarksmith

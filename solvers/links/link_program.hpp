@@ -1,6 +1,6 @@
 /// \file
-/// The fields that a statement makes of the links of a configuration and of other fields (generator/lower/program.py):
-/// fat and long links, stout links, field strengths.
+/// Fields that a statement makes from the links of a configuration and other fields (generator/lower/program.py): fat
+/// and long links, stout links, field strengths.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace quarksmith {
 
-/// Fields of a statement on a device in double, as ActionInfo::fields counts them; null: not there. Matrices have all
+/// Fields of a statement on a device in double, in the order of ActionInfo::fields; null: not made. Matrices have all
 /// reals, numbers two.
 using StatementFields = std::vector<std::shared_ptr<const LinkField>>;
 
@@ -23,21 +23,21 @@ class LinkProgram {
   explicit LinkProgram(ActionValues values) : values_(std::move(values)) {}
   const ActionInfo& info() const { return values_.info(); }
   const ActionValues& values() const { return values_; }
-  /// Whether it makes any.
+  /// Whether the statement makes any fields.
   bool makes_fields() const { return !info().stages.empty(); }
-  /// The statement and the numbers on which what it makes depends.
+  /// Text that identifies the made fields: the statement, and the numbers on which they depend.
   std::string text() const;
 
-  /// Makes those that are kept, given all that the caller brings. Collective.
+  /// Makes the kept fields, given those of the caller. Collective.
   /// \throws MissingKernel the build lacks a kernel; Error a link that is projected on U(3) is singular.
   void make(StatementFields& fields, const ScratchFields& scratch) const;
 
-  /// The number of a launch; 1 if it has none.
+  /// The value of a number of a launch; 1 if n is negative.
   Complex64 number(int n) const { return n < 0 ? 1 : values_.complex(info().numbers[n]); }
-  /// The arguments of a core: its operands, and its numbers and directions, which come later in a call.
+  /// Numbers and directions of a launch as arguments, which follow the operands in a call.
   std::vector<ExpressionArgument> numbers_of(const LinkLaunch& launch) const;
   static std::vector<ExpressionArgument> directions_of(const LinkLaunch& launch);
-  /// Evaluates a launch of the kind that its kernels are: sets, adds, keeps. \param target,kept where its terms go.
+  /// Evaluates a launch with its kernel: set_, add_ or keep_. \param target,kept fields that receive the term.
   void run(const LinkLaunch& launch, const std::vector<const LinkField*>& operands, LinkField& target,
            LinkField* kept) const;
   /// out = the core of a launch.

@@ -15,14 +15,14 @@ inline constexpr std::string_view representation_names[] = {"fundamental", "adjo
 inline std::string_view name_of(Representation r) { return representation_names[int(r)]; }
 /// \throws UnknownName there is none of that name.
 Representation representation_of(std::string_view name);
-/// Colours of quarks in it, of links of n colours.
+/// Dimension of a representation of SU(n): the number of colours of quarks.
 int dimension(Representation r, int n);
 
-/// R(U) of links in double with all reals; `links` themselves if it is the fundamental one.
-/// \throws UsageError it has more colours than fields may have; MissingKernel the build lacks the kernel.
+/// Links R(U) in double with all reals; `links` themselves for the fundamental representation.
+/// \throws UsageError the dimension is larger than fields support; MissingKernel the build lacks the kernel.
 std::shared_ptr<const LinkField> represented(std::shared_ptr<const LinkField> links, Representation r);
-/// out += the force on links, given z, that on links R(U): <r(P), z> = <P, what is added> for all P of the algebra,
-/// r(P) = dR(exp(tP))/dt, <A, B> = Re tr A^+ B.
+/// out += f, the force on links U, given z, the force on links R(U): <P, f> = <r(P), z> for all P of the algebra, r(P)
+/// = dR(exp(tP))/dt, <A, B> = Re tr A^+ B.
 void take_back(const LinkField& z, Representation r, LinkField& out);
 
 }  // namespace quarksmith

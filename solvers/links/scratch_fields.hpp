@@ -1,5 +1,5 @@
 /// \file
-/// Link fields to work in.
+/// Temporary link fields.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,11 @@
 
 namespace quarksmith {
 
-/// Link fields in double, of matrices or momenta, whose memory stays for the next one when the last holder lets go.
+/// A pool of link fields in double, of matrices or momenta: memory is reused when the last holder of a field releases
+/// it.
 class ScratchFields {
  public:
-  /// Any matrices, not initialised.
+  /// A field of matrices, not initialised.
   std::shared_ptr<LinkField> field(const DomainPointer& domain, int colours) const {
     return stored(domain, full_storage(colours));
   }
@@ -20,7 +21,7 @@ class ScratchFields {
   std::shared_ptr<LinkField> zero(const DomainPointer& domain, int colours) const {
     return zeros(domain, full_storage(colours));
   }
-  /// Momenta or a force: not initialised, and zero.
+  /// A field of momenta or forces, not initialised; the second function: zero.
   std::shared_ptr<LinkField> momenta(const DomainPointer& domain, int colours) const {
     return stored(domain, algebra_storage(colours));
   }
