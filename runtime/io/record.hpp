@@ -76,7 +76,7 @@ Records read_records(const std::filesystem::path& path);
 bool is_record_file(const std::filesystem::path& path);
 
 /// Joins records of several files into one and publishes it, one record in memory at a time. Rank 0 does the work;
-/// collective. \param where the file of each record, by name. \throws Error a file is damaged, the disk is full or
+/// collective. `where` has the file of each record, by name. \throws Error a file is damaged, the disk is full or
 /// fails; an earlier file is unchanged.
 void join_records(Output& output, const Provenance& attributes,
                   const std::map<std::string, std::filesystem::path>& where);
