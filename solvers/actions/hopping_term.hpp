@@ -45,7 +45,7 @@ class HoppingTerm {
   /// out = T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger,
                      const ProductSums* sums = nullptr) const;
-  /// out = b T^-1 D in where T is no number
+  /// out = b T^-1 D in, if T is not just a number
   void apply_inverse(SpinorField& out, double b, const SpinorField& in, Parity parity, Dagger dagger,
                      const ProductSums* sums = nullptr) const;
   /// out = a x + b T^-1 D in / inverse_scale
@@ -54,16 +54,16 @@ class HoppingTerm {
   /// Groups of sites of one parity for which kernels compute sums; 0: they compute none, as on CPUs, where this would
   /// take a loop of its own, or on ranks that cannot or shall not use policy `fused`.
   int sum_groups() const;
-  /// out = T x where T is no number and has no twisted mass.
+  /// out = T x, if T is not just a number and has no twisted mass.
   void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
-  /// out = b T^-1 x where T is no number.
+  /// out = b T^-1 x, if T is not just a number.
   void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity,
                           Dagger dagger = Dagger::no) const;
 
   /// The h of M = T + h D.
   double h() const { return values_.info().h; }
   double inverse_scale() const { return has_term() ? 1 : 1 / term_.diagonal(); }
-  /// T is no number.
+  /// Whether T is not just a number.
   bool has_term() const { return !term_.is_number(); }
   const SiteTerm& term() const { return term_; }
   /// Flavours: slices of a vector.

@@ -82,8 +82,8 @@ struct FlowWork {
   int steps = 0;  ///< including those that were too large
   double seconds = 0;
 };
-/// Measures at the start, every `every` steps and at the end. \param visit called with each point; may throw to end the
-/// flow; so may
+/// Measures at the start, at multiples of the flow time `every`, and at the end. \param visit called with each point;
+/// may throw to end the flow; so may
 /// \param look before each step, of adaptive ones before those to the next point.
 FlowWork flow_along(
     GradientFlow& flow, const FlowSchedule& schedule, const std::function<void(const FlowPoint&)>& visit,

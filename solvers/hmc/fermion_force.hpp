@@ -12,8 +12,7 @@
 
 namespace quarksmith {
 
-/// Adds up terms of the force of operators on the present links, smeared in one way, and takes them back to the thin
-/// links.
+/// Sums the force terms of operators with the same smeared links, and takes them back to the thin links.
 class FermionForce final : public ForceSink {
  public:
   /// \param fermion has followed the links; both outlive this.
@@ -21,16 +20,16 @@ class FermionForce final : public ForceSink {
   ~FermionForce() override;
 
   /// Switches to another operator, to which later terms belong.
-  /// \throws UsageError its links are smeared in another way.
+  /// \throws UsageError its links have another smearing.
   void go_on_with(const FermionOperator& fermion);
-  /// Whether the links of two operators are smeared in one way.
+  /// Whether two operators have the same smearing of links.
   static bool alike(const FermionOperator& one, const FermionOperator& other) {
     return one.parameters().smearing == other.parameters().smearing;
   }
 
-  /// Adds what weight -2 Re Y^+ dM X gives for vectors of the operator, all right-hand sides.
+  /// Adds the force of -2 weight Re Y^+ dM X, summed over right-hand sides.
   void add(const SpinorField& x, const SpinorField& y, double weight) { fermion_->add_force(*this, x, y, weight); }
-  /// As add, where the operator stands for M^+ M: adds the force of -residue X^+ dA X for each right-hand side.
+  /// As add, for operators A = M^+ M: adds the force of -residue X^+ dA X for each right-hand side.
   void add_squared(const SpinorField& x, const std::vector<double>& residues) {
     fermion_->add_squared_force(*this, x, residues);
   }
@@ -39,7 +38,7 @@ class FermionForce final : public ForceSink {
   /// Adds the force of the log det term of a monomial's action, on the sites that the even-odd form leaves out.
   void add_log_det(double flavours);
   /// out += step dP/dtau of all that was added.
-  /// \return links whose projection on U(3) was damped.
+  /// \return number of links whose projection on U(3) was damped.
   long long finish(LinkField& out, double step = 1);
 
  private:
@@ -54,8 +53,8 @@ class FermionForce final : public ForceSink {
   const EvolvingLinks* links_;
   StatedSmearing smearing_;
   std::shared_ptr<const LinkField> u_;                  ///< the links of configurations of the operators' statements
-  std::shared_ptr<LinkField> z_;                        ///< [U G]_TA / 2 of these
-  std::map<std::string, std::unique_ptr<Part>> parts_;  ///< by what operators make of the links
+  std::shared_ptr<LinkField> z_;                        ///< [U G]_TA / 2 for these links
+  std::map<std::string, std::unique_ptr<Part>> parts_;  ///< by the smearing of the operator's links
   Part* part_ = nullptr;                                ///< of the present operator
 };
 

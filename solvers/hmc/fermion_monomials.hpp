@@ -18,7 +18,7 @@ class FermionForce;
 /// Parameters that all pseudofermion monomials share.
 struct FermionTerm {
   FermionParameters fermion;
-  /// The exact log det of the site terms that even-odd forms leave out is part of the action.
+  /// Whether the action includes the exact log det of the site terms that the even-odd form eliminates.
   bool log_det = true;
   double tol_force = 1e-10, tol_action = 1e-12;
   FermionSolver solver = {};
@@ -30,7 +30,7 @@ struct FermionTerm {
 /// Base class of pseudofermion monomials: fields, solves and their records.
 class FermionMonomial : public Monomial {
  public:
-  /// \param shifted its systems have shifts.
+  /// \param shifted whether its systems have shifts.
   FermionMonomial(std::string name, const FermionTerm& term, bool shifted = false)
       : Monomial(std::move(name)),
         term_(term),
@@ -43,14 +43,13 @@ class FermionMonomial : public Monomial {
 
   /// Whether its force and that of another one can be added up before they are taken back to the thin links.
   bool joins(const FermionMonomial& other) const;
-  /// Adds its force to those of monomials that it joins; the first of them begins the sum.
+  /// Adds its force to the sum for monomials that it joins; the first monomial creates the sum.
   void join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum);
-  /// out += step times such a sum.
+  /// out += step times such a sum, taken back to the thin links.
   void take_back(FermionForce& sum, double step, LinkField& out);
 
  protected:
-  /// The pseudofermions of the noise, whose |eta|^2 is returned: their action on these links. The operators follow the
-  /// links.
+  /// Draws the pseudofermions for these links from noise eta. \return |eta|^2, their action.
   virtual double draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
   /// The action of pseudofermions, and that of exact determinants.
   virtual double norm2(const EvolvingLinks& links) = 0;
@@ -61,11 +60,11 @@ class FermionMonomial : public Monomial {
   std::optional<double> noise_on(const EvolvingLinks& links) const {
     return drawn_ && drawn_->first == links.version() ? std::optional(drawn_->second) : std::nullopt;
   }
-  /// Adds its force; the sum has gone on with its operator.
+  /// Adds its force; the sum has been switched to its operator.
   virtual void add_force(const EvolvingLinks& links, FermionForce& sum) = 0;
-  /// x = (M^+ M)^-1 b and M x for a force on these links. \return the latter, until the next call.
+  /// x = (M^+ M)^-1 b for a force on these links. \return M x, valid until the next call.
   const SpinorField& solve_for_force(SpinorField& x, const SpinorField& b, const EvolvingLinks& links);
-  /// |(M^+)^-1 b|^2 for the action; from what the force on these links found, if there was one.
+  /// |(M^+)^-1 b|^2 for the action; reuses the solution of the last force, if that was on the same links.
   double solve_for_action(const SpinorField& b, const EvolvingLinks& links);
 
   FermionTerm term_;
@@ -83,7 +82,7 @@ class FermionMonomial : public Monomial {
   std::optional<std::pair<unsigned long long, double>> drawn_;
 };
 
-/// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
+/// Two flavours: S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
 class TwoFlavourMonomial final : public FermionMonomial {
  public:
   using FermionMonomial::FermionMonomial;
@@ -96,7 +95,8 @@ class TwoFlavourMonomial final : public FermionMonomial {
   std::optional<SpinorField> phi_;
 };
 
-/// S = |(M^+)^-1 M_d^+ phi|^2, for det(M^+ M) / det(M_d^+ M_d); M_d^+ phi = M^+ eta (M. Hasenbusch, hep-lat/0107019).
+/// A ratio of determinants: S = |(M^+)^-1 M_d^+ phi|^2, for det(M^+ M) / det(M_d^+ M_d); M_d^+ phi = M^+ eta (M.
+/// Hasenbusch, hep-lat/0107019).
 class RatioMonomial final : public FermionMonomial {
  public:
   /// Solves with the denominator, one for each heat bath, are those of heavier quarks.
@@ -122,8 +122,8 @@ struct RationalFunctions {
   RationalFunction heatbath, action, force;
   /// Range of eigenvalues of A for which the functions hold; empty if they were given without one.
   std::optional<Interval> range = std::nullopt;
-  double error = 0;       ///< of the action of what the heat bath gives there, relative
-  bool is_whole = false;  ///< S = phi^+ action(A) phi instead, which falls with A; needs a range
+  double error = 0;       ///< relative error in this range of the action of pseudofermions from the heat bath
+  bool is_whole = false;  ///< whether S = phi^+ action(A) phi instead, where action(A) decreases with A; needs a range
 };
 
 class RationalMonomial final : public FermionMonomial {
@@ -141,7 +141,7 @@ class RationalMonomial final : public FermionMonomial {
   double determinants(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   double miss() const override;
-  /// Checks the range against what the last solve found of the spectrum. \throws Error the spectrum reaches beyond it.
+  /// Checks the range against the Ritz values of the last solve. \throws Error the spectrum reaches beyond it.
   void require_covered() const;
   /// Tolerances of residuals in the solves for the poles of a function: pole_tolerances, if the range is known.
   std::vector<double> tolerances(const RationalFunction& r, double tolerance, int order) const;
@@ -157,7 +157,7 @@ class RationalMonomial final : public FermionMonomial {
   double noise_ = 0;                // |eta|^2 of all
 };
 
-/// S = -flavours log |det T| on some sites.
+/// The determinant of the site term: S = -flavours log |det T| on some sites.
 class LogDetMonomial final : public FermionMonomial {
  public:
   LogDetMonomial(std::string name, const FermionTerm& term, double flavours, Subset sites)

@@ -1,5 +1,5 @@
 /// \file
-/// Solves in molecular dynamics: Krylov methods for a Dirac operator whose links move.
+/// Solves in molecular dynamics: Krylov methods for a Dirac operator whose links change.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace quarksmith {
 
-/// How systems are solved. Whatever it is, tolerances are those of true residuals in double.
+/// Settings of solves. Tolerances are always on true residuals in double.
 struct FermionSolver {
   /// Method for two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, then cg
   /// where that fails; multigrid: as bicgstab, each solve preconditioned by cycles of multigrid (moving_multigrid.hpp),
@@ -27,7 +27,7 @@ struct FermionSolver {
   /// Precisions of residuals and of iterations (precisions_of), the first of them double. Empty: double-single if the
   /// build has its kernels, else double; for poles on CPUs always double.
   std::string precision;
-  /// Called after each iteration, by all ranks; what it throws ends the solve.
+  /// Called after each iteration, by all ranks; an exception ends the solve.
   std::function<void()> look = {};
   /// Parameters of multigrid; none: as chosen for the lattice. Near-null vectors are made at the first solve of each
   /// trajectory, or of the run if they are kept.
@@ -40,11 +40,11 @@ struct FermionSolver {
 struct SolveWork {
   long long iterations = 0;
   double seconds = 0;
-  int fallbacks = 0;  ///< solves that another method or precision ended
+  int fallbacks = 0;  ///< solves that needed another method or precision
   int refreshes = 0;  ///< times that near-null vectors of multigrid were made, or adapted to the links
 };
 
-/// The operator of the present links, at an address that stays when they move.
+/// The operator on the present links, at a fixed address.
 class PresentOperator final : public LinearOperator {
  public:
   /// \param conjugate whether it is A^+.
@@ -73,20 +73,20 @@ class PresentOperator final : public LinearOperator {
   bool conjugate_;
 };
 
-/// Solvers with their work space, which stay when the links move.
+/// Solvers with their work space, which are kept when the links change.
 class FermionSolvers {
  public:
-  /// \param squared the operator stands for M^+ M.
+  /// \param squared whether the operator is A = M^+ M.
   FermionSolvers(const FermionSolver& solver, bool squared);
   FermionSolvers(const FermionSolvers&) = delete;
   FermionSolvers& operator=(const FermionSolvers&) = delete;
 
-  /// The operators of the present links, in double and in the precision of iterations, which may be the same one. They
-  /// outlive what is solved until the next call.
+  /// Sets the operators on the present links, in double and in the precision of iterations, which may be the same one.
+  /// They must exist until the next call.
   /// \param cycles of multigrid, if that is the method.
   void follow(const LinearOperator& high, const LinearOperator& low, const CycleOperators& cycles);
   bool has_cycles() const { return moving_.has_value(); }
-  /// Leaves what one trajectory has for the next, if it is not kept.
+  /// Discards eigenvectors and near-null vectors at the end of a trajectory, unless they are kept.
   void forget();
   // x is the first guess. \throws Error the tolerance is missed.
   /// x = (M^+ M)^-1 b; y, which need not be initialised, becomes M x = (M^+)^-1 b, to the tolerance.
@@ -103,7 +103,7 @@ class FermionSolvers {
 
  private:
   enum class System { plain, adjoint, normal };
-  /// One precision.
+  /// The solvers of one precision.
   struct Level {
     PresentOperator plain, adjoint{true};
     std::unique_ptr<NormalOperator> normal;  // made when first asked for

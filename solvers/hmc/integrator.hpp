@@ -12,8 +12,8 @@ namespace quarksmith {
 class Dynamics {
  public:
   virtual ~Dynamics() = default;
-  /// P += step F, F the force of these monomials at U; or at exp(displacement F) U. \param count kicks of the scheme
-  /// that are made as this one.
+  /// P += step F, where F is the force of these monomials at U, or at exp(displacement F) U. \param count kicks of the
+  /// scheme that are merged into this one.
   virtual void kick(const std::vector<int>& monomials, double step, double displacement, int count) = 0;
   /// U = exp(step P) U
   virtual void drift(double step) = 0;
@@ -37,17 +37,17 @@ struct IntegratorLevel {
   } scheme = Scheme::leapfrog;
   bool momenta_first = true;  ///< PQP; false: QPQ
   int steps = 1;
-  double longest = 0;  ///< not 0: as few steps as are not longer than this, instead
+  double longest = 0;  ///< not 0: replaces `steps` by the fewest that are not longer than this
   double lambda = 0.1931833275037836;
   std::vector<int> monomials;
-  std::vector<Kick> kicks;  ///< of a schedule, in their order; times may go back
+  std::vector<Kick> kicks;  ///< of a schedule, in order; times may decrease
 };
 
-/// Whether a step is the same backwards, without which accepted trajectories miss the distribution.
+/// Whether a step is symmetric in time, which is necessary for the right distribution.
 bool is_reversible(const IntegratorLevel& level);
 
-/// Moves `dynamics` on by `length`. \param levels the outermost first. Drifts that meet where steps join are one, and
-/// kicks by the same monomials at the same links, on any level, too.
+/// Integrates `dynamics` over `length`. \param levels the outermost first. Adjacent drifts of consecutive steps are
+/// merged, and so are kicks by the same monomials at the same links, on any level.
 void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics);
 
 }  // namespace quarksmith

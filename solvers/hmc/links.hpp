@@ -1,5 +1,5 @@
 /// \file
-/// The links of a trajectory, and what operators make of them.
+/// The links of a trajectory, and smeared links for operators.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace quarksmith {
 
-/// The links of an operator: smeared by a statement of the table (generator/actions/stout.py) a number of times, then
-/// in its representation.
+/// The links of an operator: smeared several times by a statement (generator/actions/stout.py), then converted to a
+/// representation.
 struct StatedSmearing {
   std::string name;  ///< empty: none
   std::map<std::string, double> parameters;
@@ -26,12 +26,13 @@ struct StatedSmearing {
   friend auto operator<=>(const StatedSmearing&, const StatedSmearing&) = default;
 };
 
-/// Links in double with all reals, their smeared forms and other fields made of them, which are kept until they move.
+/// Links in double with all reals, with their smeared forms and other fields made from them, which are kept until the
+/// links change.
 class EvolvingLinks {
  public:
   /// \throws NotSU3 the links are not SU(N).
   EvolvingLinks(const HostGauge& start, const DomainPointer& domain);
-  /// Replaces the links. Links in SU(N) to single precision only become the nearest that are to rounding: forces and
+  /// Replaces the links. Links that are in SU(N) only to single precision are projected to SU(N), as forces and
   /// operators read fewer than all reals.
   /// \throws NotSU3 they are not SU(N).
   void set(const HostGauge& links);
@@ -45,16 +46,16 @@ class EvolvingLinks {
   /// Fields of the smearing's statement after each step.
   const std::vector<StatementFields>& steps(const StatedSmearing& smearing) const;
 
-  /// Momenta that are zero.
+  /// A field of zero momenta.
   LinkField cleared() const;
   /// Work space.
   const ScratchFields& scratch() const { return scratch_; }
 
   /// U = exp(step P) U
   void move(const LinkField& p, double step);
-  /// The nearest SU(3) matrices.
+  /// Replaces the links by the nearest SU(3) matrices.
   void reunitarise();
-  /// The present links, and back to them: they are not copied.
+  /// The present links, without a copy; restore() goes back to them.
   std::shared_ptr<const LinkField> keep() const { return links_; }
   void restore(std::shared_ptr<const LinkField> links) { replace(std::move(links)); }
 
@@ -78,7 +79,7 @@ class EvolvingLinks {
 LinkProgram program_of(const StatedSmearing& smearing);
 int smeared_field(const ActionInfo& smearing);
 
-/// Momenta in double, or a force, that are zero.
+/// A field of zero momenta or forces in double.
 LinkField zero_momenta(const DomainPointer& domain, int colours);
 
 }  // namespace quarksmith

@@ -16,11 +16,11 @@ class Noise {
   /// P = i p_a T_a with independent p_a of variance 1. \param p double, 18 reals.
   virtual void momenta(LinkField& p) = 0;
   /// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides.
-  /// \param number of the monomial among all.
+  /// \param number index of the monomial among all.
   virtual void pseudofermion(const std::string& monomial, int number, SpinorField& eta, const BasisInfo& basis) = 0;
 };
 
-/// Drawn by the generator of sites: the same on any number of ranks.
+/// Gaussian fields from random streams of sites: the same on any number of ranks.
 class GaussianNoise final : public Noise {
  public:
   GaussianNoise(std::uint64_t seed, std::uint64_t trajectory) : seed_(seed), trajectory_(trajectory) {}
@@ -29,7 +29,7 @@ class GaussianNoise final : public Noise {
   /// Uniform in (0, 1), for the Metropolis decision.
   double uniform() const;
 
-  /// Monomials at most, trajectories at most: what the counter of the generator has room for.
+  /// Largest numbers of monomials and trajectories, for which the counter of the generator has room.
   static constexpr int most_monomials = 200;
   static constexpr std::uint64_t most_trajectories = 1 << 24;
 

@@ -1,5 +1,5 @@
 /// \file
-/// Forces of long formulas: along their paths, one link at a time, from field to field
+/// Forces of actions with long paths of links, computed along the paths, one link at a time
 /// (generator/operators/path_steps.py).
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace quarksmith {
 
-/// p += weight dP/dtau of -2 Re chi^+ M psi, all right-hand sides, for an action with paths. Works in a field for each
-/// of ActionInfo::path_ends and some more.
+/// p += weight dP/dtau of -2 Re chi^+ M psi, summed over right-hand sides, for an action with paths. Allocates a field
+/// for each of ActionInfo::path_ends and some more.
 void add_path_force(const ActionInfo& action, const LinkField& u, const SpinorField& psi, const SpinorField& chi,
                     double weight, LinkField& p, const ExpressionSettings& settings);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Numbers of 300 digits, for rational approximations alone: their coefficients lose most digits of the arithmetic.
+/// Numbers of 300 digits, only for rational approximations, whose coefficients lose most digits by cancellation.
 #pragma once
 
 #include <mpfr.h>

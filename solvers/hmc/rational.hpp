@@ -1,6 +1,6 @@
 /// \file
-/// Rational approximations of powers x^p, -1 < p < 1, on an interval: what RHMC takes of M^+ M
-/// (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
+/// Rational approximations of powers x^p, -1 < p < 1, on an interval, for powers of M^+ M in RHMC (M. A. Clark and A.
+/// D. Kennedy, hep-lat/0608015).
 #pragma once
 
 #include <vector>
@@ -15,26 +15,26 @@ struct RationalFunction {
   double operator()(double x) const;
 };
 
-/// An interval of the positive axis: that of the eigenvalues of M^+ M.
+/// An interval of the positive axis, with the eigenvalues of M^+ M.
 struct Interval {
   double lower, upper;
 };
 
-/// A power p as a fraction: exact where 1/3 is meant.
+/// A power p as a fraction, which is exact for 1/3.
 struct Power {
   int numerator, denominator;
 
   double value() const { return static_cast<double>(numerator) / denominator; }
 };
 
-/// Tolerances of residuals rho_k in the solves for x_k = (A + poles_k)^-1 b of a sum whose error is at most the sum of
-/// |residues_k| / (lower + poles_k) |rho_k|^order, with the lower end of the spectrum of A: of order 1 that of r(A) b,
-/// of order 2 that of b^+ r(A) b as docs/hmc-actions.md has it. Together they leave at most twice the error that
-/// `tolerance` for all would; within that the fewest iterations, of which a digit takes about 1 / sqrt(lower +
-/// poles_k). None is below `tolerance`.
+/// Tolerances for the residuals rho_k of solves for x_k = (A + poles_k)^-1 b, which minimise the iterations. The error
+/// of r(A) b (order 1), or of b^+ r(A) b (order 2, docs/hmc-actions.md), is at most the sum of |residues_k| / (lower +
+/// poles_k) |rho_k|^order, with `lower` the lower end of the spectrum of A; it becomes at most twice that with
+/// `tolerance` for all. A digit is assumed to take iterations proportional to 1 / sqrt(lower + poles_k). None is below
+/// `tolerance`.
 std::vector<double> pole_tolerances(const RationalFunction& r, double lower, double tolerance, int order);
 
-/// An approximation with the largest |r(x) / x^p - 1| of its interval.
+/// An approximation, with the largest |r(x) / x^p - 1| on its interval.
 struct RationalFit {
   RationalFunction function;
   double error;
@@ -44,8 +44,8 @@ struct RationalFit {
 /// Limit of the poles of an approximation.
 inline constexpr int most_poles = 40;
 
-/// The best approximation of x^p with n poles, numerator and denominator of degree n, in the sense of least relative
-/// error: Remez' second algorithm; started from the points at which that of x^(-1/2) is worst. Its poles and zeros are
+/// The approximation of x^p with n poles (numerator and denominator of degree n) that has the least relative error, by
+/// Remez' second algorithm, starting from the points of largest error of that of x^(-1/2). Its poles and zeros are
 /// negative and real.
 /// \throws UsageError |p| is not below 1, there are no poles or more than 40, or the interval is empty, not positive or
 /// wider than 1e12.
@@ -56,11 +56,11 @@ RationalFit remez(Power power, int poles, Interval interval);
 /// \throws UsageError as remez(), or another power.
 RationalFit zolotarev(Power power, int poles, Interval interval);
 
-/// The fewest poles with which remez() reaches an error.
-/// \throws UsageError 40 poles do not.
+/// The approximation with the fewest poles with which remez() reaches an error.
+/// \throws UsageError 40 poles do not reach it.
 RationalFit fit_to_error(Power power, double error, Interval interval);
 
-/// The largest |r(x) / x^p - 1| at 20 points a pole and decade, in double precision: what a run sees.
+/// The largest |r(x) / x^p - 1| at 20 points per pole and decade, in the double precision of runs.
 double measured_error(const RationalFunction& r, Power power, Interval interval);
 
 }  // namespace quarksmith

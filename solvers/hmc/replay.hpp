@@ -1,5 +1,5 @@
 /// \file
-/// The random fields of a trajectory from a file: those of other codes.
+/// Random fields of a trajectory from a file, to compare with other codes.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace quarksmith {
 
-/// `/momenta` (T, Z, Y, X, 4, 3, 3) and `/noise/MONOMIAL` (T, Z, Y, X, 4, 3), staggered (T, Z, Y, X, 3), with slices of
-/// a fifth dimension (Ls, ...), several pseudofermions (fields, ...); complex128, spinors in the basis of files. Of
-/// several trajectories in /trajectory/N/.
+/// Reads datasets `/momenta` (T, Z, Y, X, 4, 3, 3) and `/noise/MONOMIAL` (T, Z, Y, X, 4, 3), staggered (T, Z, Y, X, 3),
+/// with slices of a fifth dimension (Ls, ...), several pseudofermions (fields, ...); complex128, spinors in the basis
+/// of files. Several trajectories are in groups /trajectory/N/.
 class ReplayNoise final : public Noise {
  public:
   /// \param trajectory 0 for the first of the run. \throws Error the file cannot be read or has no such trajectory.

@@ -1,5 +1,5 @@
 /// \file
-/// Two-point functions by themselves; of the quarks of a run: CorrelatorKind.
+/// Two-point functions of given propagators; for those of a run see CorrelatorKind.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace quarksmith {
 
 /// Names of the 16 gamma structures: products in the order x, y, z, t; `1`, `gx`, `gy`, `gxgy`, ..., `g5`.
 const std::vector<std::string>& meson_names();
-/// The number of a name there; none of another.
+/// Index of a name in meson_names(); none for another name.
 std::optional<int> meson_number(std::string_view name);
 
 /// Gamma matrices at sink and source, by their numbers in meson_names().
@@ -29,13 +29,14 @@ std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, st
                                   const MomentumPhases& phases);
 
 /// C_Gamma(t) = -sum_x tr[Gamma S Gbar gamma_5 S^+ gamma_5], Gbar = gamma_t Gamma^+ gamma_t, for each name of
-/// meson_names(); t runs over the whole lattice and counts from `source_t`. For gamma_5 this is the sum of |S|^2. The
-/// ranks that hold the parts of the lattice call this together; all get the same numbers.
+/// meson_names(); t runs over the whole lattice and counts from `source_t`. For gamma_5 this is the sum of |S|^2.
+/// Collective; all ranks get the same numbers.
 std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t);
 
 /// Proton from eps (u^T C gamma_5 d) u with C gamma_mu C^-1 = -gamma_mu^T and the projector (1 + gamma_t)/2, degenerate
-/// quarks (Gattringer and Lang, Quantum Chromodynamics on the Lattice, eq. 6.34). Slices that lie beyond the boundary
-/// as seen from the source are divided by the phase that three quarks pick up there. Ranks as above.
+/// quarks (Gattringer and Lang, Quantum Chromodynamics on the Lattice, eq. 6.34). Slices that are reached from the
+/// source across the boundary are divided by the phase that three quarks get there. Collective; all ranks get the same
+/// numbers.
 std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase);
 
 /// C(t) = sum_x sum_colours conj(A) B, t counted from `source_t` over the whole lattice: the Goldstone pion of quarks A

@@ -10,21 +10,21 @@
 
 namespace quarksmith {
 
-/// Dilution of noise: the parts that are solved for separately. Each option reduces what other sites and components add
-/// to the variance; all together leave none.
+/// Dilution of noise into parts that are solved for separately. Each option removes contributions of other sites and
+/// components to the variance; all together remove all of them.
 struct Dilution {
   bool spin = false, colour = false, even_odd = false, time = false, space = false;
 
-  /// How many parts that makes.
+  /// Number of parts of a noise vector.
   long long parts(const Lattice& lattice) const;
-  /// Part number n of a noise.
+  /// Part n of a noise vector.
   HostSpinor part(const HostSpinor& noise, long long n) const;
 };
 
 /// Independent roots of unity of order 2 or 4 for all sites, spins and colours. \param number of the noise.
 HostSpinor independent_noise(const Lattice& lattice, std::uint64_t seed, std::uint64_t number, int order);
 
-/// Adds up what the parts of a noise give: eta^+ G x of all sixteen products of gammas.
+/// Sums eta^+ G x over the parts of noise vectors, for all sixteen products G of gammas.
 class LoopSum {
  public:
   explicit LoopSum(MomentumPhases phases) : phases_(std::move(phases)) {}

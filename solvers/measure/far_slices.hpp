@@ -1,5 +1,5 @@
 /// \file
-/// How far from its source a propagator is larger than the error that its residual allows.
+/// Time slices on which a propagator is larger than its error, given the residual of its solve.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace quarksmith {
 
-/// The sum of |S|^2 over a time slice, for each of the whole lattice. Collective.
+/// The sums of |S|^2 over each time slice of the whole lattice. Collective.
 std::vector<double> slice_norms(const Propagator& s);
 
-/// Time slices, counted from that of the source, beyond which a propagator is lost in its error.
+/// Number of time slices from the source up to which a propagator is known.
 struct FarSlices {
-  /// Of |S|: two-point functions are off by twice as much.
+  /// Required relative accuracy of |S|; the error of two-point functions is twice as large.
   static constexpr double accuracy = 0.005;
-  int known, farthest;  ///< with this accuracy; of the lattice
-  double decay;         ///< of log |S| from slice to slice, as far as it is known
-  /// The residual with which the farthest are known, and the farthest that are known with a residual, if S goes on to
-  /// fall like that.
+  int known, farthest;  ///< slices from the source that are known to `accuracy`; farthest slice of the lattice
+  double decay;         ///< decrease of log |S| from slice to slice, where it is known
+  /// The residual with which the farthest slice would be known, and the farthest slice known with a given residual, if
+  /// S continues to fall like this.
   double needed() const;
   int known_with(double residual) const;
 };
-/// S is off by M^-1 r, which is about as large as |r| / |b| times S at its source wherever r is; |r| is of the whole
-/// lattice. None: S is larger than that everywhere. \param norms slice_norms. \param residual |r| / |b|.
+/// The error of S is M^-1 r, estimated as |r| / |b| times S at the source on all slices, since it is not known where r
+/// is largest. None: S is larger than this everywhere. \param norms slice_norms. \param residual |r| / |b|.
 std::optional<FarSlices> far_slices(std::span<const double> norms, double residual);
 
 }  // namespace quarksmith

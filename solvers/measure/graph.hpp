@@ -1,5 +1,5 @@
 /// \file
-/// The order in which things are made of others, and how long each is kept.
+/// A schedule for results that depend on each other: their order, and how long each is kept.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ namespace quarksmith {
 struct GraphNode {
   std::vector<int> inputs;
   std::size_t bytes = 0;
-  int group = 0;         ///< those of a group are made one after another where others allow it
-  bool wanted = false;   ///< a result; what is not is made only for others
-  std::size_t work = 0;  ///< bytes that making it takes besides
+  int group = 0;         ///< nodes of a group are made one after another if possible
+  bool wanted = false;   ///< whether the node is a result; others are made only as inputs
+  std::size_t work = 0;  ///< additional bytes while it is made
 };
 
-/// A node is made, then others are freed.
+/// A step of a schedule: a node is made, then others are freed.
 struct GraphStep {
   int node;
   std::vector<int> freed;
-  std::size_t bytes;  ///< taken while it is made, before others are freed
+  std::size_t bytes;  ///< in use while the node is made, before others are freed
 };
 
-/// Each node once, after its inputs; each is freed with its last use. Results come in the order of the fewest bytes
-/// that are missing for them, equal ones in that of the nodes.
+/// A schedule in which each node is made once, after its inputs, and freed after its last use. The next result is
+/// always the one for which the fewest bytes are missing; equal ones come in the order of the nodes.
 std::vector<GraphStep> schedule(const std::vector<GraphNode>& nodes);
-/// The most bytes that are kept at a time.
+/// The largest number of bytes in use at a time.
 std::size_t peak_bytes(const std::vector<GraphStep>& steps);
 
 }  // namespace quarksmith

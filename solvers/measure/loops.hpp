@@ -10,8 +10,8 @@
 namespace quarksmith {
 
 /// loops[r - 1][t - 1]: mean over sites and the directions of space of Re tr/3 of loops of r x t sites.
-/// \param spatial links of the sides in space, others for those in time; with all reals. \param look is called now and
-/// then, and may throw to end it. Collective.
+/// \param spatial links of the sides in space; the other links are for those in time; both with all reals. \param look
+/// called from time to time; may throw to end the measurement. Collective.
 std::vector<std::vector<double>> wilson_loops(
     const LinkField& spatial, const LinkField& temporal, int most_space, int most_time,
     const std::function<void()>& look = [] {});

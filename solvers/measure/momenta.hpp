@@ -16,24 +16,25 @@ using Momentum = std::array<int, 3>;
 /// All momenta with |n|^2 up to a number, by |n|^2, then by the integers.
 std::vector<Momentum> momenta_up_to(int largest_square);
 
-/// Which directions of space are alike, and which may be mirrored, by numbers that each of them has.
+/// The symmetry of the directions of space: which are equivalent, and which may be reflected, from numbers that belong
+/// to each.
 struct SpaceSymmetry {
-  std::array<std::vector<double>, 3> numbers;  ///< the same of directions that are alike
+  std::array<std::vector<double>, 3> numbers;  ///< equal for equivalent directions
   std::array<bool, 3> mirrored = {true, true, true};
 
   void add(int mu, double x) { numbers[mu].push_back(x); }
-  /// A component of a vector: with one, the direction is not mirrored.
+  /// Adds a component of a vector; unless it is 0, the direction may not be reflected.
   void add_component(int mu, double x) {
     add(mu, x);
     if (x != 0) mirrored[mu] = false;
   }
-  /// Whether all directions are alike and mirrored.
+  /// Whether all directions are equivalent and may be reflected.
   bool is_whole() const;
 };
 /// All allowed permutations and signs of a momentum, itself included, in ascending order.
 std::vector<Momentum> equivalents_of(const Momentum& p, const SpaceSymmetry& symmetry);
 
-/// exp(i p.(x - x0)). \param x within this part; the origin is of the whole lattice.
+/// exp(i p.(x - x0)). \param x local coordinates. \param origin global coordinates.
 Complex64 phase_at(const Lattice& lattice, const Coordinates& x, const Momentum& p, const Coordinates& origin);
 
 /// Momenta, and the site from which their phases exp(i p.(x - x0)) count.

@@ -26,16 +26,16 @@ class Propagator {
   void set_column(int column, const HostSpinor& solution);
   void set_column(int spin, int colour, const HostSpinor& solution) { set_column(3 * spin + colour, solution); }
   void get_column(int column, HostSpinor& solution) const;
-  /// Takes solutions that are on the device, from a column on. \param basis theirs.
+  /// Sets columns from `first` on to solutions on the device. \param basis of the solutions.
   void take(int first, const SpinorField& solutions, const BasisInfo& basis);
-  /// Columns from `first` on, as they are in a basis. \param to as many right-hand sides.
+  /// Copies columns from `first` on, converted to a basis. \param to as many columns as it has right-hand sides.
   void give(int first, SpinorField& to, const BasisInfo& basis) const;
 
  private:
   SpinorField field_;
 };
 
-/// Spinors on all sites in double, from or to the basis of propagators.
+/// Converts spinors on all sites in double to the basis of propagators, or from it.
 void to_propagator_basis(const SpinorField& from, SpinorField& to, const BasisInfo& basis);
 void from_propagator_basis(const SpinorField& from, SpinorField& to, const BasisInfo& basis);
 

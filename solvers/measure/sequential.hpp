@@ -23,8 +23,8 @@ struct SinkPlace {
   Coordinates origin;
 };
 
-/// gamma_5 conj(F exp(i p.(x - x0))) at the sink, 0 elsewhere, and the sum of exp(i p.(x - x0)) F S there: so many
-/// times the two-point function as quarks are on the line.
+/// A sequential source, gamma_5 conj(F exp(i p.(x - x0))) at the time of the sink and 0 elsewhere, and the sum of exp(i
+/// p.(x - x0)) F S there: the two-point function times the number of quarks on the line.
 struct SinkSource {
   Propagator source;
   Complex64 two_point;
@@ -40,12 +40,12 @@ SinkSource sequential_source(std::span<const Propagator* const> lines, const Bar
 /// 1/2 [psibar(y + mu) (1 + gamma_mu) U_mu(y)^+ psi(y) - psibar(y) (1 - gamma_mu) U_mu(y) psi(y + mu)].
 struct Current {
   std::string name;
-  int gamma = 0;  ///< of gamma_product; of the conserved one its direction
+  int gamma = 0;  ///< bits of gamma_product; for a conserved current its direction
   double sign = 1;
   bool conserved = false;
 };
 /// `S`, `P`, `V1` ... `V4`, `A1` ... `A4` = gamma_mu gamma_5, `T12` ... `T34` = gamma_mu gamma_nu, `conserved_V1` ...
-/// `conserved_V4`. \throws UnknownName
+/// `conserved_V4`. \throws UnknownName there is no such current.
 Current current_named(const std::string& name);
 std::vector<std::string> current_names();
 

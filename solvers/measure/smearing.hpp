@@ -1,6 +1,6 @@
 /// \file
-/// Gauge-covariant smearing of quark fields in space, on the stored links, boundary phases left out: of sources that
-/// are points, and of sinks.
+/// Gauge-covariant smearing of quark fields in space, with links without boundary phases: of point sources and of
+/// sinks.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +15,28 @@
 
 namespace quarksmith {
 
-/// A kind of smearing: what a file of solvers/measure/smearings/ defines, and all that is said of it.
+/// A kind of smearing with its documentation, defined by a file of solvers/measure/smearings/.
 struct SmearingKind {
-  std::string_view name;     ///< as options spell it
-  std::string_view formula;  ///< with its source
+  std::string_view name;     ///< as in options
+  std::string_view formula;  ///< formula and reference
   ChoiceParameters parameters;
   /// Smears a field of double precision on all sites, in any basis, of any number of right-hand sides.
   /// \param look is called before each step, and may throw to end it.
   void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi,
                 const std::function<void()>& look);
-  bool antihermitian = false;  ///< others are Hermitian, and those on the same links commute
+  bool antihermitian =
+      false;  ///< whether the operator is anti-Hermitian; others are Hermitian, and commute if they use the same links
 };
 template <>
 std::span<const SmearingKind* const> listed<SmearingKind>();
-/// `gaussian:w,N`
+/// The form of the text for a kind, such as `gaussian:w,N`.
 std::string form_of(const SmearingKind& kind);
 
-/// How a quark field is smeared; not at all without a kind.
+/// A smearing of quark fields with its parameters; none if there is no kind.
 struct QuarkSmearing {
   const SmearingKind* kind = nullptr;
   ChoiceValues values{};
-  std::vector<QuarkSmearing> then{};  ///< what is done to the result, one after the other
+  std::vector<QuarkSmearing> then{};  ///< further smearings to apply to the result, in order
 
   explicit operator bool() const { return kind != nullptr; }
   friend bool operator==(const QuarkSmearing&, const QuarkSmearing&) = default;
@@ -44,8 +45,8 @@ struct QuarkSmearing {
            std::any_of(then.begin(), then.end(), [](const QuarkSmearing& s) { return s.has_derivative(); });
   }
 };
-/// `gaussian:w,N`, `jacobi:kappa,N[,norm]`, ...: what SmearingKind says; or several, `gaussian:w,N/derivative:x`, the
-/// first of which is done first.
+/// Reads a text such as `gaussian:w,N` or `jacobi:kappa,N[,norm]`, see SmearingKind; or several,
+/// `gaussian:w,N/derivative:x`, which are applied from left to right.
 /// \throws UsageError any other text.
 QuarkSmearing quark_smearing_of(const std::string& text);
 
@@ -61,7 +62,7 @@ void smear(
     const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi,
     const std::function<void()>& look = [] {});
 
-/// psi becomes what `count` times step(from, to) makes of it.
+/// Applies step(from, to) to psi `count` times.
 template <class Step>
 void repeat(std::uint64_t count, SpinorField& psi, const std::function<void()>& look, const Step& step) {
   SpinorField work = psi.like();

@@ -11,17 +11,18 @@
 
 namespace quarksmith {
 
-/// A kind of source: what a file of solvers/measure/sources/ defines, and all that is said of it.
+/// A kind of source with its documentation, defined by a file of solvers/measure/sources/.
 struct SourceKind {
-  std::string_view name;        ///< as options spell it
-  std::string_view contents;    ///< in words
-  ChoiceParameters parameters;  ///< with a time slice among them, the source is zero on the others
-  /// The number at a site; x are, as parameters, coordinates in the whole lattice.
+  std::string_view name;        ///< as in options
+  std::string_view contents;    ///< description of the source
+  ChoiceParameters parameters;  ///< if a time slice is among them, the source is zero on the others
+  /// The source at a site. \param site local lexicographic number. \param x global coordinates, as parameters have
+  /// them.
   Complex64 (*at)(const ChoiceValues& values, const Lattice& local, long long site, const Coordinates& x);
 };
 template <>
 std::span<const SourceKind* const> listed<SourceKind>();
-/// `noise:SEED[,z2|z4]`; of a smeared point `gaussian:x,y,z,t:w,N`.
+/// The form of the text for a kind, such as `noise:SEED[,z2|z4]`, or for a smeared point `gaussian:x,y,z,t:w,N`.
 std::string form_of(const SourceKind& kind);
 std::string source_form_of(const SmearingKind& kind);
 
@@ -29,15 +30,15 @@ std::string source_form_of(const SmearingKind& kind);
 struct SourceSettings {
   const SourceKind* kind = nullptr;
   ChoiceValues values{};
-  QuarkSmearing smearing;  ///< of a point, to be done on a device
+  QuarkSmearing smearing;  ///< smearing of a point source, to be done on a device
 
-  /// Time slice from which correlators count.
+  /// Time slice of the source, from which correlators count t.
   int time() const;
   /// First and last time slice on which the source, before smearing, is not zero.
   std::pair<int, int> slices(const Lattice& lattice) const;
 };
 
-/// `point:x,y,z,t`, `wall:t`, ...: what SourceKind says, or a smeared point: `gaussian:x,y,z,t:w,N`, ...
+/// Reads a text such as `point:x,y,z,t` or `wall:t`, see SourceKind, or a smeared point such as `gaussian:x,y,z,t:w,N`.
 /// \throws UsageError any other text, or a coordinate outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
 /// The same for any lattice.
@@ -45,9 +46,9 @@ SourceSettings source_of(const std::string& text);
 /// Texts that source_of reads. \param spins 1: of staggered quarks, which are not smeared.
 std::string source_forms(int spins = 4);
 
-/// Multiplies a source; by coordinates in a part.
+/// A factor of a source, as a function of local coordinates.
 using SourcePhase = std::function<Complex64(const Coordinates&)>;
-/// The source in one spin and colour, before smearing. A part of a lattice gets its part.
+/// The source in one spin and colour, before smearing, on the local lattice.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
 /// Sets a source in a right-hand side of a field whose kernels use `basis`.
 void set_source(const SourceSettings& settings, int spin, int colour, SpinorField& to, const BasisInfo& basis, int rhs,

@@ -16,14 +16,14 @@ Spin4 gamma(int mu);
 /// Product of the gammas whose bits are set, in the order x, y, z, t.
 Spin4 gamma_product(int bits);
 
-/// A number times one of these products.
+/// A number times a product of gamma matrices.
 struct GammaFactor {
   Complex64 factor;
   int number;
 };
 /// Product of two gamma matrices with their factors.
 GammaFactor product_of_gammas(int left, int right);
-/// A matrix as such. \throws std::logic_error it is none.
+/// Writes a matrix as a number times a product of gamma matrices. \throws std::logic_error that is not possible.
 GammaFactor factor_of(const Spin4& m);
 
 }  // namespace quarksmith

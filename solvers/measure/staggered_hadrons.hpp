@@ -1,5 +1,5 @@
 /// \file
-/// Hadrons of staggered quarks with local operators, whose signs are those of the coordinates.
+/// Hadrons of staggered quarks with local operators, which differ in signs that depend on the coordinates.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ struct StaggeredMeson {
   std::string_view name;
   std::vector<int> signs;
 };
-/// `pion_5`, `pion_05`, `rho_i`, `rho_i0` as MILC calls them, and each sign by itself: `1`, `x`, `y`, `xy`, ...,
-/// `xyzt`.
+/// All local mesons: `pion_5`, `pion_05`, `rho_i`, `rho_i0` in MILC's notation, and each single sign: `1`, `x`, `y`,
+/// `xy`, ..., `xyzt`.
 const std::vector<StaggeredMeson>& staggered_mesons();
 
 /// sum_x exp(i p.(x - x0)) sign(x) sum over colours of B conj(A), A the antiquark, in the order of momentum_sums.

@@ -1,5 +1,5 @@
 /// \file
-/// When Method::automatic takes multigrid.
+/// The choice of Method::automatic between BiCGstab and multigrid.
 #pragma once
 
 #include <optional>
@@ -12,32 +12,32 @@
 
 namespace quarksmith {
 
-/// Cost of multigrid in applications of M to a vector, all other work converted into them.
+/// Cost of multigrid in units of applications of M to a vector.
 struct MultigridCost {
   double setup, solve;
 };
-/// \param flops of M to a vector. \param asynchronous of a GPU, where coarse levels take more of the time.
-/// \param corners M hops to blocks that touch at edges and corners, too.
+/// \param flops of an application of M to a vector. \param asynchronous whether the device is a GPU, on which coarse
+/// levels take a larger part of the time.
+/// \param corners whether M also couples blocks that touch only at edges and corners.
 MultigridCost cost_of(const MultigridParameters& parameters, const Lattice& lattice, double flops, bool asynchronous,
                       bool corners = false);
 
-/// The choice between BiCGstab and multigrid. It goes by numbers of iterations alone, so that the same solves are made
-/// in the same way on any day: now and then the iterations that BiCGstab takes to its tolerance are estimated from what
-/// they have achieved, log(residual) falling as it did so far. Multigrid is taken if its setup and its solves are
-/// estimated at less than 1/margin of what BiCGstab has still to do, for the right-hand sides that are under way and
-/// all that are known to come. A solve that ends before the first estimate, as those of all but light quarks do, costs
-/// nothing more than it did.
+/// The choice between BiCGstab and multigrid. It depends only on numbers of iterations, so that it is reproducible.
+/// From time to time the iterations that BiCGstab needs to its tolerance are estimated, assuming that log(residual)
+/// continues to fall at the same rate. Multigrid is chosen if its setup and solves are estimated at less than 1/margin
+/// of the remaining work of BiCGstab, for the right-hand sides under way and all that are known to come. A solve that
+/// ends before the first estimate, as those of all but light quarks do, has no additional cost.
 struct Weighing {
   MultigridCost cost;
-  int left;       ///< right-hand sides that are to come, with those under way
-  Method method;  ///< BiCGstab's
+  int left;       ///< right-hand sides still to be solved, including those under way
+  Method method;  ///< the method of BiCGstab
   bool falls_back;
 
   static constexpr int first_estimate = 96, every = 32;  ///< iterations
   static constexpr double margin = 1.25;
-  static constexpr int most_iterations = 200;  ///< of multigrid; then BiCGstab takes over again
+  static constexpr int most_iterations = 200;  ///< most iterations of multigrid, after which BiCGstab takes over again
 
-  /// \param residual that is left of 1. \param width right-hand sides under way.
+  /// \param residual relative, so far. \param width right-hand sides under way.
   bool pays(int iteration, double residual, double tolerance, int width) const;
   /// Estimated total number of iterations of BiCGstab.
   static double estimate(int iteration, double residual, double tolerance);
@@ -45,11 +45,11 @@ struct Weighing {
 
 class SetSolver;
 
-/// Solves with the method of a SetSolver; Method::automatic goes on with multigrid where that pays, and back where that
+/// Solves with the method of a SetSolver; Method::automatic switches to multigrid if that pays, and back if multigrid
 /// fails.
 class AutomaticSolver {
  public:
-  /// \param solver outlives this. \param gauge_is_given it works in the gauge of the links as they were given.
+  /// \param solver outlives this. \param gauge_is_given whether it works in the gauge of the given links.
   AutomaticSolver(SetSolver& solver, bool gauge_is_given);
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
 
@@ -60,7 +60,7 @@ class AutomaticSolver {
   std::vector<SolveReport> solve_by_multigrid(SpinorField& x, const SpinorField& b);
 
   SetSolver* solver_;
-  std::optional<Weighing> weighing_;  ///< where multigrid could take the place of the method
+  std::optional<Weighing> weighing_;  ///< only if multigrid could replace the method
 };
 
 }  // namespace quarksmith

@@ -7,7 +7,7 @@
 
 namespace quarksmith {
 
-/// An action as multigrid sees it: on all sites, and on even ones where it has such a form.
+/// The finest level: an action on all sites, and in even-odd form if it has one.
 class FineSystem final : public EvenOddSystem {
  public:
   /// \param dirac outlives this. \param rhs right-hand sides at most.
@@ -27,7 +27,7 @@ class FineSystem final : public EvenOddSystem {
 
  private:
   SystemOperator system_;
-  bool divided_;  ///< by T
+  bool divided_;  ///< whether the form is symmetric, divided by T
 };
 
 }  // namespace quarksmith

@@ -1,5 +1,5 @@
 /// \file
-/// Quarks of many masses from one Krylov space.
+/// Solves for many masses in one Krylov space.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,10 @@ namespace quarksmith {
 /// x_k.
 class MassSolver {
  public:
-  /// \param action whose mass is of no meaning.
-  /// \param settings `precision` is double or double-...; method and reduction are of no meaning.
-  /// \throws UsageError another action, impossible settings, a mass out of its range, or missing kernels.
+  /// \param action; its mass is ignored.
+  /// \param settings `precision` is double or double-...; method and even-odd form are ignored.
+  /// \throws UsageError the action does not have this form, settings are impossible, a mass is out of range, or kernels
+  /// are missing.
   MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge, const DomainPointer& domain,
              const SolveSettings& settings);
   ~MassSolver();
@@ -27,7 +28,7 @@ class MassSolver {
   /// \param x double, all sites, one right-hand side for each mass in their order; overwritten.
   /// \param b double, all sites, one right-hand side.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b) const;
-  /// See Solver::link_deviation.
+  /// Deviation of the stored links, see Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
 
  private:

@@ -15,22 +15,22 @@
 
 namespace quarksmith {
 
-/// An action in the precisions of a solve, with links as they are stored; and in double with the links as they were
-/// given, where the storage misses these by more than rounding.
+/// An action in the precisions of a solve, with the stored links; and in double with the given links, if the stored
+/// ones deviate from these by more than rounding.
 class OperatorLevels {
  public:
-  /// \throws UnknownName,UsageError a precision or a storage of the settings is not there, or does not suit.
+  /// \throws UnknownName,UsageError a precision or storage of the settings is unknown, or does not fit.
   OperatorLevels(const Action& action, const WorkingGauge& gauge, const DomainPointer& domain,
                  const SolveSettings& settings);
-  /// Makes all that the settings ask for, and releases the links.
+  /// Makes the operators in all precisions of the settings, and releases the links.
   void make();
 
   const Action& action() const { return action_; }
   const DomainPointer& domain() const { return domain_; }
   const LinkStore& links() const { return links_; }
-  /// The operator for fields of a precision, with links as they are stored; made when first asked for.
+  /// The operator for fields of a precision, with the stored links; made on first use.
   const DiracOperator& dirac(const PrecisionInfo& precision);
-  /// The operator of true residuals: in double, with the links as they were given.
+  /// The operator of true residuals: in double, with the given links.
   const DiracOperator& exact() { return exact_ ? *exact_ : dirac(find_precision("double")); }
   /// Whether `exact` is another operator than dirac() in double.
   bool exact_differs() const { return exact_ != nullptr; }
@@ -40,7 +40,7 @@ class OperatorLevels {
   /// Deviation of the links that iterations use from those of `high`, in its precision.
   double low_deviation() const { return exact_ && in_double() ? deviation_.typical : 0; }
   const LinkDeviation& deviation() const { return deviation_; }
-  /// Storage of the links, as reports have it.
+  /// Storage of the links, in the form of reports.
   std::string links_used() const;
 
   /// |b - M x| of each right-hand side in double.
@@ -57,7 +57,7 @@ class OperatorLevels {
   LinkStore links_;
   LinkDeviation deviation_;
   std::map<const PrecisionInfo*, std::unique_ptr<DiracOperator>> operators_;
-  std::unique_ptr<DiracOperator> exact_;  ///< null where that in double is exact
+  std::unique_ptr<DiracOperator> exact_;  ///< null if dirac() in double has the given links
   std::optional<SpinorField> residual_;
   std::optional<Blas> blas_;
 };

@@ -10,11 +10,11 @@
 
 namespace quarksmith {
 
-/// Takes right-hand sides on all sites in double to the system that is iterated on, and solutions back, until each true
-/// residual meets its tolerance or no method can do more.
+/// Converts right-hand sides on all sites in double to the system on which methods iterate, and solutions back, until
+/// each true residual meets its tolerance, or no method makes further progress.
 class SetSolver {
  public:
-  /// \param gauge in which it works.
+  /// \param gauge in which the solver works.
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
   SetSolver(const Action& action, const WorkingGauge& gauge, const DomainPointer& domain,
             const SolveSettings& settings);
@@ -26,14 +26,14 @@ class SetSolver {
 
   SolveSettings& settings() { return course_.settings; }
   const SolveCourse& course() const { return course_; }
-  /// Switches to another method; work space is made anew.
+  /// Switches to another method, and allocates its work space.
   void use(Method method, bool falls_back);
-  /// Later solves begin with the precision to which an earlier one was raised.
+  /// Makes later solves begin with the precision to which an earlier one was raised.
   void learn_precision() { learns_ = true; }
 
   OperatorLevels& levels() { return levels_; }
   SystemSolver& system() { return system_; }
-  /// Makes work space for so many right-hand sides.
+  /// Allocates work space for `rhs` right-hand sides.
   void prepare(int rhs);
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
 

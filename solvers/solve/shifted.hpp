@@ -10,15 +10,16 @@ namespace quarksmith {
 /// Report for one shift.
 struct ShiftReport : SolveReport {
   double shift = 0;
-  int shared_iterations = 0;  ///< in the Krylov space of all shifts; `iterations` counts those that followed too
+  int shared_iterations =
+      0;  ///< in the common Krylov space of all shifts; `iterations` includes those of the refinement as well
 };
 
-/// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or with an even-odd
-/// reduction the reduced operator on the even sites: no reduction turns the shifted equations of M into those.
+/// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or its even-odd form on the
+/// even sites, whose shifted equations are not equivalent to those of M.
 class ShiftedSolver {
  public:
-  /// \param settings `method` is of no meaning; a tolerance means |b - (A^+ A + sigma) x| / |b|.
-  /// \param shifts at most.
+  /// \param settings `method` is ignored; the tolerance is on |b - (A^+ A + sigma) x| / |b|.
+  /// \param shifts largest number of shifts.
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
   ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings,
                 int shifts);
@@ -31,7 +32,7 @@ class ShiftedSolver {
   Subset subset() const;
   const BasisInfo& basis() const;
   const DomainPointer& domain() const;
-  /// See Solver::link_deviation.
+  /// Deviation of the stored links, see Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
   /// Share of the time of all iterations so far in which the host was busy.
   double host_share() const;

@@ -1,5 +1,5 @@
 /// \file
-/// Krylov methods on the system that a solve iterates on, and what is done where they fail.
+/// Krylov methods for the system on which a solve iterates, and fallbacks where they fail.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 
 namespace quarksmith {
 
-/// Choices as they stand: some change as solves go on.
+/// Settings of solves, some of which change in the course of solves.
 struct SolveCourse {
   SolveSettings settings;  ///< with the method that is tried first
-  bool falls_back;         ///< to CG on the normal equations
+  bool falls_back;         ///< whether to fall back to CG on the normal equations
 };
 
-/// One right-hand side of a system, and what became of it.
+/// A right-hand side of a system, and the state of its solve.
 struct SystemColumn {
-  double tolerance;  ///< of the reduced residual
-  double scale = 1;  ///< relative residual of the full system over that of the reduced one
-  Method method;     ///< that works on it
+  double tolerance;  ///< for the residual of the even-odd form
+  double scale = 1;  ///< relative residual of the full system over that of the even-odd form
+  Method method;     ///< method for this right-hand side
   SolverResult result = {};
   double flops = 0, bytes_sent = 0;
-  const PrecisionInfo* raised = nullptr;  ///< of iterations, where it was
+  const PrecisionInfo* raised = nullptr;  ///< precision of iterations, if it was raised
 };
 
 /// Right-hand sides first, first + 1, ... of the system that is iterated on: on even sites, or on all.
@@ -46,7 +46,7 @@ class SystemSolver {
   /// \param levels,course outlive this.
   SystemSolver(OperatorLevels& levels, const SolveCourse& course) : levels_(levels), course_(course) {}
 
-  /// Makes work space for so many right-hand sides in place of what there is.
+  /// Replaces the work space by one for `rhs` right-hand sides.
   void reserve(int rhs);
   /// The operator in the precision of residuals.
   const SystemOperator& high() const { return *high_; }
@@ -65,7 +65,7 @@ class SystemSolver {
     batch_.reset();
     multigrid_.reset();
   }
-  /// Seconds of all iterations so far, and of them those in which the host was busy.
+  /// Seconds of all iterations so far, and the part of them in which the host was busy.
   double seconds() const { return seconds_; }
   double host_seconds() const { return host_seconds_; }
 
@@ -86,11 +86,11 @@ class SystemSolver {
 
   OperatorLevels& levels_;
   const SolveCourse& course_;
-  std::unique_ptr<DiracOperator> part_alone_;  ///< of a Schwarz preconditioner
+  std::unique_ptr<DiracOperator> part_alone_;  ///< operator of the local lattice, for a Schwarz preconditioner
   std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
   std::unique_ptr<Multigrid> multigrid_;
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
-  std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
+  std::unique_ptr<KrylovBatch> batch_;  ///< for one method at a time, as work space is large
   Method batch_method_ = Method::automatic;
   std::unique_ptr<OuterSolver> outer_solver_;  ///< runs before the batch, with methods that have one
   double seconds_ = 0, host_seconds_ = 0;
