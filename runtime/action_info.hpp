@@ -191,8 +191,8 @@ struct ActionInfo {
                        ///< of SU(3) too
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
   ActionNumber diagonal = {}, twist = {}, splitting = {};
-  std::span<const ConstantPart> constant =
-      {};                           ///< parts of T as a constant matrix, instead of diagonal, twist and splitting
+  /// Parts of T as a constant matrix, instead of diagonal, twist and splitting.
+  std::span<const ConstantPart> constant = {};
   std::string_view blocks_of = "";  ///< kernels term_ and source_ of this name are those of the blocks
   std::span<const SiteBlock> blocks = {};
   ActionNumber exponential = {};

@@ -96,8 +96,8 @@ class Device : public DeviceMemory, public WorkQueue, public SiteOperations {
 
  private:
   std::vector<std::array<const Kernel*, launch_sizes>> variants_;  // by index of the kernel and LaunchSize
-  mutable std::map<std::string_view, std::vector<const Kernel*>>
-      by_operation_;  // kernels by operation, those in sorted_
+  // Kernels by operation, those in sorted_.
+  mutable std::map<std::string_view, std::vector<const Kernel*>> by_operation_;
   mutable std::span<const Kernel> sorted_;
   std::vector<TunedDevice> sweeps_;
   Tuned tuned_;

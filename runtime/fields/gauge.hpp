@@ -41,8 +41,8 @@ std::string_view default_links(const HostGauge& gauge, Communicator& communicato
 /// there; of three colours.
 struct TemporalGauge {
   HostGauge gauge;
-  HostGauge
-      rotated;  ///< the links in temporal gauge; time links are 1 up to rounding and the links' deviation from SU(3)
+  /// The links in temporal gauge; time links are 1 up to rounding and the links' deviation from SU(3).
+  HostGauge rotated;
   std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
 };
 /// g = 1 on the first slice, then g(t+1) = g(t) U_t(t), put back on SU(3). Fermion fields transform as psi -> g psi.
