@@ -58,8 +58,8 @@ struct WorkingGauge {
   }
 
   std::optional<HostGauge> gauge;
-  std::optional<HostGauge>
-      temporal;  ///< the links that are stored: `gauge` in temporal gauge, with time links of exactly 1
+  /// The links that are stored: `gauge` in temporal gauge, with time links of exactly 1.
+  std::optional<HostGauge> temporal;
   std::shared_ptr<const LinkField> on_device;
   const Kernel* kernel = nullptr;
 };

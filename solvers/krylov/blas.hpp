@@ -6,9 +6,9 @@
 
 namespace quarksmith {
 
-/// The kernels of one device and precision, looked up once. All fields of a call are of that kind and of equal shape;
-/// with several right-hand sides the coefficients are shared and the sums add up all of them, unless a call says
-/// otherwise. Updates whose coefficients stay on the device: solvers/krylov/scalars.hpp.
+/// The kernels of one device and precision, looked up once. All fields of a call have this precision and equal shape;
+/// with several right-hand sides coefficients are shared, and sums extend over all of them unless stated otherwise.
+/// Updates whose coefficients stay on the device: solvers/krylov/scalars.hpp.
 class Blas {
  public:
   /// \throws UsageError the build lacks one of the kernels.
@@ -47,7 +47,7 @@ class Blas {
   const PrecisionInfo* precision_;
   Components components_;
   const Kernel *scale_, *axpby_, *caxpby_, *norm2_, *cdot_, *residual_;
-  mutable const Kernel* add_difference_ = nullptr;  ///< once it is asked for
+  mutable const Kernel* add_difference_ = nullptr;  ///< null until it is needed
 };
 
 }  // namespace quarksmith

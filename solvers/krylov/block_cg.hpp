@@ -17,20 +17,20 @@ namespace quarksmith {
 ///     alpha = (P^+ H P)^-1;  X += P alpha C;  Q' S = Q - H P alpha;  C' = S C;  P' = Q' + P S^+.
 ///
 /// Q' and S come from the Gram matrix by Cholesky factorisation with pivoting, done again where that loses
-/// orthogonality. Directions that depend on the others are left out: S has fewer rows than columns then, and the block
-/// is narrower from there on. What they have of the residual comes back with the next true one.
+/// orthogonality. Directions that depend on the others are dropped: S then has fewer rows than columns, and the block
+/// becomes narrower. Their part of the residual returns with the next true residual.
 ///
-/// Iterations run in the precision of `inner` until every residual met its target or what that precision can represent;
-/// then X is corrected, the true residual recomputed with `outer`, and a new block of the columns that miss their
-/// tolerance begun. The matrices of an iteration are factorised on the host, which waits for the device twice, and once
-/// more for the update of Q where it hands over the last one.
+/// Iterations run in the precision of `inner` until every residual meets its target or the limit of that precision;
+/// then X is corrected, the true residual recomputed with `outer`, and a new block begun with the columns that miss
+/// their tolerance. The matrices of an iteration are factorised on the host, which waits for the device twice, and a
+/// third time if orthogonalisation is repeated.
 class BlockConjugateGradients final : public CycleSolver {
  public:
-  /// Right-hand sides of one block at most; more are taken in several.
+  /// Most right-hand sides of a block; more are solved in several blocks.
   static constexpr int most = 12;
   explicit BlockConjugateGradients(const OuterSolverSetting& setting);
 
-  /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
+  /// Fields of a right-hand side in the inner and the outer precision, without those of the operators.
   static std::pair<int, int> fields() { return {6, 2}; }
   double host_seconds() const override { return host_seconds_ + block_blas_.host_seconds(); }
 
@@ -44,7 +44,7 @@ class BlockConjugateGradients final : public CycleSolver {
   SpinorField x_, q_, p_, v_, w_;  // inner: correction, Q, P, H P, work
   BlockBlas block_blas_;
   Dense c_, s_matrix_, alpha_;
-  std::vector<Course*> open_;  ///< those of the block
+  std::vector<Course*> open_;  ///< right-hand sides of the block
   int width_ = 0;              ///< columns of Q and P
 };
 

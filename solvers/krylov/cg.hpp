@@ -12,7 +12,7 @@ enum class CgForm {
   hermitian  ///< A Hermitian, A + sigma positive: solves (A + sigma) y = r, sigma a scalar of each right-hand side
 };
 
-/// A^+ A y = A^+ r, or (A + sigma) y = r.
+/// Solves A^+ A y = A^+ r, or (A + sigma) y = r, by conjugate gradients.
 ///
 /// M. R. Hestenes and E. Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409, in the form CGNR (Y. Saad, Iterative Methods
 /// for Sparse Linear Systems, 2nd ed., algorithm 8.4). When the residual is replaced the direction is kept: it is made
@@ -21,7 +21,7 @@ enum class CgForm {
 /// iteration applies A and A^+ once and reads or writes nine fields besides; in the Hermitian form it applies A once.
 class ConjugateGradients final : public Recurrence {
  public:
-  /// \param a outlives this, as the scalars do.
+  /// \param a,scalars must outlive this.
   ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form = CgForm::normal);
   bool normal() const override { return form_ == CgForm::normal; }
   bool steady() const override { return true; }

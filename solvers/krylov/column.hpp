@@ -11,7 +11,8 @@ namespace quarksmith {
 
 constexpr int ring = 8;  ///< snapshots kept of scalars
 constexpr const char* no_progress = "no progress";
-/// Conjugate gradients whose true residual exceeds that of the recurrence by this factor converge ever more slowly.
+/// Message if the true residual exceeds that of the recurrence by drift_to_leave: conjugate gradients then converge
+/// ever more slowly.
 constexpr const char* drifted = "the recurrence leaves the true residual";
 constexpr double drift_to_leave = 1.25;
 constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
@@ -29,10 +30,10 @@ struct KrylovBatch::Column {
   double b_norm = 0;     ///< |b|
   double b_measure = 0;  ///< |b|, or |A^+ b|
   double measured = INFINITY, best = INFINITY, best_residual = INFINITY, best_norm = INFINITY;
-  double rr = 0;                ///< |residual|^2 of the recurrence when it was last replaced
-  double rate = 0.5;            ///< by which |residual|^2 fell in an iteration
-  double least = 0;             ///< least |residual|^2 since then
-  double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
+  double rr = 0;                ///< |residual|^2 of the recurrence at the last replacement
+  double rate = 0.5;            ///< factor by which |residual|^2 falls in an iteration
+  double least = 0;             ///< least |residual|^2 since the last replacement
+  double milestone = INFINITY;  ///< relative residual when it last had halved, and that iteration
   int milestone_at = 0;
   int replaced_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
   bool done = false, restart = true, saved = false, hopeless = false;
@@ -41,10 +42,10 @@ struct KrylovBatch::Column {
   SolverResult result;
 };
 
-/// Neighbouring positions whose columns are neighbours too.
+/// Consecutive positions whose columns are consecutive, too.
 struct KrylovBatch::Run {
   int first = 0, count = 0;
-  bool correct = false;  ///< there is a correction to add
+  bool correct = false;  ///< whether there is a correction to add
 };
 
 /// One call of solve.
@@ -56,17 +57,17 @@ struct KrylovBatch::Task {
   int width = 0;
   std::vector<SolverResult> results = {};
 
-  bool needs_normal = false;  ///< A^+ r is wanted of every residual
+  bool needs_normal = false;  ///< whether A^+ r is needed for every residual
 };
 
-/// Relative rounding of a format.
+/// Relative rounding error of a precision.
 inline double rounding(const PrecisionInfo& p) {
   if (p.bits == 64) return 0x1p-53;
   return p.bits == 32 ? 0x1p-24 : std::ldexp(1.0, -p.bits);
 }
 
-/// The least relative residual that is asked of iterations with an operator of this relative error, where a better one
-/// takes over.
+/// The least relative residual that iterations aim at with an operator of this relative error, if a more precise one
+/// continues.
 inline double attainable(double error) { return 30 * error; }
 inline double attainable(const PrecisionInfo& p) { return attainable(rounding(p)); }
 

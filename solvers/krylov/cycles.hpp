@@ -18,11 +18,12 @@ class CycleSolver : public OuterSolver {
                                     const std::vector<double>& tolerances) override;
   double seconds() const override { return seconds_; }
   double host_seconds() const override { return host_seconds_; }
-  /// Vectors that later right-hand sides begin with.
+  /// Number of eigenvectors with which later right-hand sides begin.
   virtual int vectors() const { return 0; }
 
  protected:
-  /// \param together right-hand sides of a group. \param squared cycles need A^+ r, whatever the criterion is.
+  /// \param together right-hand sides of a group. \param squared whether cycles need A^+ r even with
+  /// Criterion::residual.
   explicit CycleSolver(const OuterSolverSetting& setting, int together = 1, bool squared = false);
 
   /// A right-hand side under way.
@@ -33,8 +34,8 @@ class CycleSolver : public OuterSolver {
     double tolerance;                  ///< of `measured`
     double b_norm = 0, b_measure = 0;  ///< |b|; |b| or |A^+ b|
     double r_norm = 0, s_norm = 0;     ///< r = b - A x; A^+ r if it is needed
-    bool open = false;                 ///< it misses its tolerance
-    bool first = true;                 ///< its first cycle
+    bool open = false;                 ///< whether it misses its tolerance
+    bool first = true;                 ///< whether this is its first cycle
 
     /// Counts an iteration and reports it to the observers. \param norm |r| or |A^+ r| of the recurrence, by criterion.
     void count(double norm);

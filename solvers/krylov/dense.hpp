@@ -12,16 +12,16 @@ namespace quarksmith {
 /// A complex matrix, row by row as kernels take it.
 using Dense = Eigen::Matrix<Complex64, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Z = Q S by the Gram matrix of Z, with Q^+ Q = 1: Q = Z T.
+/// The decomposition Z = Q S with Q = Z T, Q^+ Q = 1, from the Gram matrix of Z.
 struct RankRevealing {
   Dense t;           ///< columns of Z x rank
   Dense s;           ///< rank x columns of Z
-  double pivots[2];  ///< the smallest that was taken, and the largest, of columns scaled to unit length if so asked
+  double pivots[2];  ///< the smallest accepted pivot, and the largest
 };
 
-/// Cholesky factorisation of a Hermitian matrix with diagonal pivoting (N. J. Higham, Accuracy and Stability of
-/// Numerical Algorithms, 2nd ed., section 10.3), whose pivots Eigen's LDLT does not choose by what is left. Pivots
-/// below `cut` times the largest count as zero: their columns depend on the others.
+/// Cholesky factorisation of a Hermitian matrix with diagonal pivoting by the largest remaining pivot, unlike Eigen's
+/// LDLT (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 10.3). Pivots below `cut` times
+/// the largest count as zero: their columns depend on the others.
 /// \param scaled columns of Z are scaled to unit length first.
 RankRevealing factorise(const Dense& gram, double cut, bool scaled);
 
@@ -36,7 +36,7 @@ std::optional<Inverse> inverse_of(const Dense& a);
 /// The inverse of a Hermitian matrix. \return empty if it is not positive definite to working accuracy.
 Dense inverse_of_positive(const Dense& a);
 
-/// A = V diag(values) V^+ of a Hermitian matrix, the values ascending.
+/// The decomposition V diag(values) V^+ of a Hermitian matrix, values ascending.
 struct HermitianEigen {
   Eigen::VectorXd values;
   Dense vectors;

@@ -1,5 +1,5 @@
 /// \file
-/// GMRES that keeps approximate eigenvectors at its restarts, and projects later right-hand sides over them.
+/// GMRES that keeps approximate eigenvectors at restarts, and projects later right-hand sides on them.
 #pragma once
 
 #include "solvers/krylov/block_blas.hpp"
@@ -11,10 +11,10 @@ namespace quarksmith {
 /// (R. B. Morgan and W. Wilcox, arXiv:0707.0505) for the others.
 ///
 /// A cycle ends with A V_m = V_{m+1} H, H of (m + 1) x m elements, and the least residual r = V_{m+1} (c - H d) of
-/// V_m. The next one begins with the harmonic Ritz vectors of the k smallest values and r: these k + 1 vectors have A
-/// V_k = V_{k+1} H of their own, so that GMRES goes on from there. Other right-hand sides take V_k and its H as the
-/// first one has left them: between cycles of plain GMRES they subtract the least residual of that space, which takes
-/// no application of A.
+/// V_m. The next cycle begins with the harmonic Ritz vectors of the k smallest values and r: these k + 1 vectors
+/// satisfy A V_k = V_{k+1} H, so that GMRES continues from them. Later right-hand sides use the last V_k and H of the
+/// first one: between cycles of plain GMRES they minimise the residual over that space, which takes no application of
+/// A.
 class DeflatedGmres final : public CycleSolver {
  public:
   DeflatedGmres(const OuterSolverSetting& setting, int search, int keep);
@@ -40,12 +40,12 @@ class DeflatedGmres final : public CycleSolver {
   BlockBlas block_;
   SpinorField y_, r_, w_;              // inner: correction, residual, work
   SpinorField v_, rotated_;            // inner: V; work
-  SpinorField kept_;                   // inner: V_{k+1} that the first right-hand side has left
+  SpinorField kept_;                   // inner: the last V_{k+1} of the first right-hand side
   Eigen::MatrixXcd h_;                 // H
-  Eigen::VectorXcd c_;                 // V^+ r at the beginning of a cycle, then of its end
+  Eigen::VectorXcd c_;                 // V^+ r at the beginning of a cycle, then at its end
   Eigen::MatrixXcd turns_, triangle_;  // unitary Q and R of Q H = R
   Eigen::VectorXcd turned_;            // Q c
-  Eigen::MatrixXcd kept_h_;            // H of what is kept
+  Eigen::MatrixXcd kept_h_;            // H of kept_
   int active_ = 0;                     // columns of H
 };
 

@@ -6,8 +6,8 @@
 
 namespace quarksmith {
 
-/// A method whose iterations take matrices that the host computes with, in place of a recurrence that the device runs
-/// by itself (solvers/krylov/recurrence.hpp): EigCG, GMRES-DR, block CG.
+/// A method whose iterations need matrix computations on the host, unlike a recurrence, which the device runs alone
+/// (solvers/krylov/recurrence.hpp): EigCG, GMRES-DR, block CG.
 class OuterSolver {
  public:
   virtual ~OuterSolver() = default;
@@ -19,16 +19,16 @@ class OuterSolver {
   virtual void forget() {}
   /// To be called when the operators have changed, as along a trajectory; kept vectors are adapted to the new ones.
   virtual void operators_changed() {}
-  /// Seconds of the iterations so far, and of them those in which the host computed.
+  /// Seconds of all iterations so far, and the part of them in which the host computed.
   virtual double seconds() const = 0;
   virtual double host_seconds() const = 0;
 };
 
 /// Arguments of an outer solver.
 struct OuterSolverSetting {
-  const LinearOperator &outer, &inner;  ///< A twice, or in two precisions; they outlive it
-  bool hermitian;                       ///< A is, and positive
-  int rhs;                              ///< right-hand sides that are expected
+  const LinearOperator &outer, &inner;  ///< A twice, or in two precisions; both must outlive it
+  bool hermitian;                       ///< whether A is Hermitian and positive
+  int rhs;                              ///< expected number of right-hand sides
   double deviation;                     ///< of the links of `inner` from those of `outer`, relative; 0: the same
 };
 

@@ -24,8 +24,7 @@ struct SmearingKind {
   /// \param look is called before each step, and may throw to end it.
   void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi,
                 const std::function<void()>& look);
-  bool antihermitian =
-      false;  ///< whether the operator is anti-Hermitian; others are Hermitian, and commute if they use the same links
+  bool antihermitian = false;  ///< else it is Hermitian, and such operators on the same links commute
 };
 template <>
 std::span<const SmearingKind* const> listed<SmearingKind>();

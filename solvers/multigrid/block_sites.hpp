@@ -8,17 +8,17 @@
 
 namespace quarksmith {
 
-/// Sites of blocks of these lengths. Where all lengths are even the first half of them are even ones, so that fields of
-/// even sites are in front; else they are numbered as the sites of a lattice.
+/// Numbering of the sites of a block. If all lengths are even, even sites come first, so that they are contiguous; else
+/// sites are numbered lexicographically.
 class BlockSites {
  public:
-  /// Faces of a block, in each direction ahead and behind; its corners.
+  /// Number of faces of a block, ahead and behind in each direction, and of corners.
   static constexpr int whole_faces = 2 * directions, corners = 1 << directions;
 
   explicit BlockSites(const Coordinates& block);
   int count() const { return count_; }
   bool even_first() const { return even_first_; }
-  /// Number of a site, from its coordinates in its block.
+  /// Number of the site with these coordinates inside the block.
   int number(const Coordinates& inside) const;
   /// Numbers of the sites that see one of its neighbours. Face 2 mu + (step < 0): those from which a hop in that
   /// direction may lead out of the block. Where blocks of one site have the same neighbour on both sides, all that

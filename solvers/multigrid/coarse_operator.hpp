@@ -10,20 +10,20 @@
 
 namespace quarksmith {
 
-/// P^+ M P with a matrix for each site and each neighbour to which M couples it: the eight of a site, or others too,
-/// those at edges and corners included. M is a LinearOperator of which nothing else is known.
+/// P^+ M P with a matrix for each site and each neighbour to which M couples it: the eight nearest ones, or also those
+/// at edges and corners. M may be any LinearOperator.
 class CoarseOperator final : public LinearOperator, public EvenOddSystem {
  public:
-  /// \param fine only read here. \param rhs right-hand sides at most of the even-odd form.
-  /// \param packed matrices are stored in 16 bits.
+  /// \param fine only used in the constructor. \param rhs most right-hand sides of the even-odd form.
+  /// \param packed whether matrices are stored in 16 bits.
   /// \throws UsageError M couples blocks that do not touch, or hops over more than half a block: a random vector is not
   /// mapped as by P^+ M P.
   CoarseOperator(const Transfer& transfer, const LinearOperator& fine, int rhs, bool packed = false);
   ~CoarseOperator() override;
 
-  /// Work space of the even-odd form.
+  /// Allocates work space of the even-odd form for `rhs` right-hand sides.
   void reserve(int rhs);
-  /// \throws UsageError the conjugate is asked for.
+  /// out = P^+ M P in. \throws UsageError `dagger` is Dagger::yes.
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   Subset subset() const override { return Subset::full; }
   const DomainPointer& domain() const override { return domain_; }
@@ -32,7 +32,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   double flops() const override;
   /// Displacements to the sites that are coupled to a site.
   const CoarseStencil& stencil() const { return stencil_; }
-  /// Bytes of all matrices, a field that is read and one that is written.
+  /// Bytes of all matrices, of a field that is read, and of one that is written.
   double bytes(int rhs) const;
 
   const LinearOperator& full() const override { return *this; }
@@ -45,10 +45,10 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
 
  private:
   class EvenOdd;
-  /// The matrices that lead to the sites of one subset.
+  /// The matrices whose results are on the sites of one subset.
   struct Part {
     CoupledBlocks matrices;
-    SiteMatrices inverse;  ///< of those of the sites themselves
+    SiteMatrices inverse;  ///< inverses of the matrices at the sites themselves
   };
 
   Part make_part(Subset to, Subset from) const;
@@ -60,7 +60,7 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   const PrecisionInfo* precision_;
   int slices_, rows_;
   CoarseStencil stencil_;
-  std::vector<Part> parts_;  ///< to even sites from odd ones and the other way, or to all from all
+  std::vector<Part> parts_;  ///< even from odd sites and odd from even ones, or all from all
   SpinorField product_;      ///< work space on the sites of the even-odd form
   std::optional<SpinorField> odd_, other_;
   std::unique_ptr<EvenOdd> even_odd_;

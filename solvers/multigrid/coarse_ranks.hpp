@@ -1,5 +1,5 @@
 /// \file
-/// Coarse lattices on several ranks: spread, or whole on each rank.
+/// Coarse lattices on several ranks: divided, or whole on each rank.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,19 @@ namespace quarksmith {
 
 /// Distribution of a coarse lattice over ranks.
 enum class Parts {
-  kept,     ///< spread like the finer one
-  gathered  ///< each rank has the whole: where local extents would be odd, or a direct solve serves the whole
+  kept,     ///< divided like the finer one
+  gathered  ///< each rank has the whole lattice, if local extents would be odd, or for a direct solve
 };
 
-/// Why such blocks do not cut the local lattice into one of even extents; empty if they do.
+/// Why blocks do not divide the local lattice into one of even extents; empty if they do.
 std::string misfit_of(const Coordinates& block, const Lattice& fine);
-/// The lattice of blocks, spread or whole. \param vectors near-null vectors.
-/// \throws UsageError blocks do not cut the lattice into one of even extents.
+/// The lattice of blocks, divided among ranks or whole. \param vectors near-null vectors.
+/// \throws UsageError blocks do not divide the lattice into one of even extents.
 Lattice blocks_of(const Lattice& fine, const Coordinates& block, int vectors, Parts parts);
 
 /// The site to which a displacement by -1, 0 or 1 in each direction leads.
 long long neighbour_at(const Lattice& lattice, long long site, const Coordinates& step);
-/// Number of directions along which a displacement leads.
+/// Number of directions in which a displacement is not 0.
 int directions_of(const Coordinates& step);
 
 /// Copies of fields on a local coarse lattice with their halo: the neighbouring sites of other ranks.
@@ -55,23 +55,24 @@ class CoarseBorder {
 /// computed.
 class Gathering {
  public:
-  /// \param whole such a field. \param mine lexicographic numbers of the sites that this rank makes: as many on each.
+  /// \param whole such a field. \param mine lexicographic numbers of the sites that this rank computes; their number is
+  /// the same on all ranks.
   Gathering(const SpinorField& whole, std::shared_ptr<Communicator> ranks, const std::vector<long long>& mine);
 
-  /// Room for so many right-hand sides of a field like that.
+  /// Allocates memory for `rhs` right-hand sides of such a field.
   void reserve(int rhs) const;
-  /// The sites that other ranks have made. Collective.
+  /// Gathers the sites that other ranks have computed. Collective.
   void complete(SpinorField& field) const;
 
  private:
   DomainPointer domain_;
   std::shared_ptr<Communicator> ranks_;
   int count_;
-  StoredSites one_;             ///< a right-hand side of such a field
+  StoredSites one_;             ///< layout of a right-hand side of such a field
   Memory pack_;                 ///< from sites made here to their numbers
   std::vector<Memory> unpack_;  ///< from the numbers of sites of each rank to these
   mutable Memory leaving_, all_;
-  mutable std::shared_ptr<void> host_;  ///< of GPUs: what leaves, then all that arrives
+  mutable std::shared_ptr<void> host_;  ///< GPUs: host memory for data that is sent, then for all that is received
 };
 
 }  // namespace quarksmith

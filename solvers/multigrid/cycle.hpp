@@ -1,5 +1,5 @@
 /// \file
-/// The parts of a cycle of multigrid: each is an approximate inverse and takes others.
+/// Components of a multigrid cycle: approximate inverses that are made of others.
 #pragma once
 
 #include "solvers/krylov/blas.hpp"
@@ -11,16 +11,16 @@
 
 namespace quarksmith {
 
-/// A^-1 as a dense matrix, for an operator on few sites of which nothing is known but what it does.
+/// A^-1 as a dense matrix, for any operator on few sites.
 class DirectSolve final : public Preconditioner {
  public:
-  /// \param a has room for spinor_numbers right-hand sides; only read here.
-  /// \throws UsageError it has more than most_unknowns unknowns.
-  /// \throws Error it is singular to working accuracy.
+  /// \param a with work space for spinor_numbers right-hand sides; only used in the constructor.
+  /// \throws UsageError A has more than most_unknowns unknowns.
+  /// \throws Error A is singular to working accuracy.
   explicit DirectSolve(const LinearOperator& a);
   /// Unknowns of a system of all ranks.
   static long long unknowns(const LinearOperator& a);
-  /// Work space for so many right-hand sides.
+  /// Allocates work space for `rhs` right-hand sides.
   void reserve(int rhs) const { inverse_.reserve(rhs); }
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return 1; }
@@ -47,7 +47,7 @@ class EvenOddSolve final : public Preconditioner {
 /// An approximate inverse of A between conversions of its fields.
 class Converted final : public Preconditioner {
  public:
-  /// \param a in the precision of k. \param outer that of the fields that `apply` is given.
+  /// \param a in the precision of k. \param outer precision of the fields of `apply`.
   Converted(std::shared_ptr<Preconditioner> k, const LinearOperator& a, const PrecisionInfo& outer, int rhs)
       : k_(std::move(k)), convert_(a, a.precision(), outer, rhs), in_(a.field(rhs)), out_(in_.like()) {}
   void apply(SpinorField& out, const SpinorField& in, int width) override;
@@ -59,9 +59,8 @@ class Converted final : public Preconditioner {
   SpinorField in_, out_;
 };
 
-/// On the even-odd form A, whose systems are those of M with a source b on even sites alone: x = P C^-1 P^+ b there,
-/// then x += S (r - A x). What M leaves on odd sites is zero before and after, so that P and P^+ need no numbers of
-/// these.
+/// A cycle for the even-odd form A x = r, which is equivalent to M with a source b on even sites only: x = P C^-1 P^+
+/// b, then x += S (r - A x). Residuals of M on odd sites are always zero, so that P and P^+ need only even sites.
 class Cycle final : public Preconditioner {
  public:
   /// \param system,transfer outlive this. \param coarse approximate inverse on the coarse level. \param smoother S

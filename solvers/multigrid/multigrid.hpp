@@ -12,20 +12,20 @@
 
 namespace quarksmith {
 
-/// Near-null vectors of the finest level that a setup begins with, in place of noise.
+/// Near-null vectors of the finest level with which a setup begins, instead of noise.
 struct NearNullVectors {
-  SpinorField vectors;    ///< right-hand sides of a field of M in any precision; more than a level has are left out
-  bool of_other = false;  ///< of another M: a round of adaptation at least comes first
+  SpinorField vectors;    ///< right-hand sides of a field of M in any precision; surplus ones are ignored
+  bool of_other = false;  ///< whether they are of another M, so that at least one round of adaptation is needed
 };
 
 /// Extent of an update after M has changed.
 enum class Refresh {
-  none,    ///< the finest level alone is that of the new M
-  coarse,  ///< coarse operators, of the prolongations that are there
-  vectors  ///< near-null vectors too: these, and a round of adaptation
+  none,    ///< only the finest level has the new M
+  coarse,  ///< also coarse operators, with the present prolongations
+  vectors  ///< also near-null vectors, by a round of adaptation of the present ones
 };
 
-/// A step of a cycle on one level, to be timed by itself.
+/// A step of a cycle on one level, for timing.
 struct CyclePart {
   int level;              ///< 0 is the finest
   std::string_view what;  ///< `operator`, `even-odd`, `restrict`, `prolong`, `smoother`, `cycle` with all levels below,
@@ -34,41 +34,43 @@ struct CyclePart {
   std::function<void()> run;
 };
 
-/// An approximate inverse of M, or of its even-odd form: near-null vectors are made, and improved by the cycle that
-/// they give, until it converges no faster.
+/// An approximate inverse of M, or of its even-odd form. The setup makes near-null vectors, and improves them by the
+/// cycle itself until its convergence no longer improves.
 class Multigrid final : public Preconditioner {
  public:
   using MakeSystem = std::function<std::unique_ptr<EvenOddSystem>(const PrecisionInfo& precision, int rhs)>;
-  /// Makes all levels. \param make M and its even-odd form for so many right-hand sides, in single and in the precision
-  /// of the smoother; null where there is none in that: single serves then.
-  /// \param basis of its spinors. \param outer precision of the fields that `apply` is given.
-  /// \param begin null: noise is relaxed. \param look called often during the setup: what it throws ends it.
-  /// \throws UsageError it couples blocks that do not touch, or hops over more than half of one, or the lattice allows
-  /// no such levels.
+  /// Makes all levels. \param make makes M and its even-odd form for a number of right-hand sides, in single and in the
+  /// precision of the smoother; if it returns null for the latter, single is used.
+  /// \param basis of its spinors. \param outer precision of the fields of `apply`.
+  /// \param begin near-null vectors; null: they are made from noise. \param look called often during the setup; an
+  /// exception ends it.
+  /// \throws UsageError M couples blocks that do not touch, or hops over more than half a block, or the lattice does
+  /// not allow these levels.
   Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters, const PrecisionInfo& outer,
             const NearNullVectors* begin = nullptr, std::function<void()> look = {});
   ~Multigrid() override;
 
-  /// Work space for so many right-hand sides.
+  /// Allocates work space for `rhs` right-hand sides.
   void reserve(int rhs);
-  /// M^-1 of fields of all sites, that of the even-odd form of others.
+  /// Applies the approximate inverse: of M for fields on all sites, else of the even-odd form.
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override;
 
-  /// M has become another on the same lattice, and what `make` was given for before is not there any more.
+  /// Updates levels after M has changed on the same lattice. \param make for the new M; the old operators need not
+  /// exist any more.
   void follow(MakeSystem make, Refresh refresh);
   /// The near-null vectors of the finest level, to the rounding of 16 bits.
   SpinorField vectors() const;
-  /// Applications of M, or of its even-odd form, to a vector that are made on the finest level by such a refresh.
+  /// Cost of a refresh: applications of M, or of its even-odd form, to a vector on the finest level.
   double applications(Refresh refresh) const;
 
-  /// Rounds of adaptation of the setup, and by what a step of GCR with the cycle reduces the residual after each, or
-  /// where there is none.
+  /// Rounds of adaptation of the setup, and the factor by which a step of GCR with the cycle reduces the residual after
+  /// each round (or without any).
   int rounds() const { return rounds_; }
   const std::vector<double>& factors() const { return factors_; }
   double setup_seconds() const { return seconds_; }
   const MultigridParameters& parameters() const { return parameters_; }
-  /// The parts of a cycle with so many right-hand sides; this outlives them.
+  /// The steps of a cycle with `rhs` right-hand sides; this must outlive them.
   std::vector<CyclePart> parts(int rhs);
   /// Neighbours to which blocks of the finest level are coupled.
   const CoarseStencil& stencil() const;
@@ -104,11 +106,12 @@ class Multigrid final : public Preconditioner {
   const BasisInfo* basis_;
   MultigridParameters parameters_;
   const PrecisionInfo* outer_;
-  std::unique_ptr<EvenOddSystem> fine_, smooth_;  ///< the second in the smoother's precision, if that is another
+  std::unique_ptr<EvenOddSystem> fine_, smooth_;  ///< smooth_ has the precision of the smoother, if that differs
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner> cycle_;  ///< on the even-odd form
   std::map<Subset, std::shared_ptr<Preconditioner>> paths_;
-  std::optional<SpinorField> kept_;  ///< the near-null vectors of the finest level, restricted: they are in its span
+  /// Near-null vectors of the finest level, restricted to the coarse one, in whose span they are.
+  std::optional<SpinorField> kept_;
   int rhs_ = 0, rounds_ = 0;
   std::vector<double> factors_;
   double seconds_ = 0;

@@ -9,24 +9,24 @@
 
 namespace quarksmith {
 
-/// Fields like this one. \throws UsageError it does not hold Dirac spinors in double or single.
+/// Places of numbers in fields like this one. \throws UsageError it does not hold Dirac spinors in double or single.
 FieldPlaces places_of(const SpinorField& f);
-/// The sites of a subset that it holds.
+/// The operand for the sites of a subset that the field holds.
 Operand operand_on(const SpinorField& f, Subset subset);
 /// First word of the site with these coordinates, among those that the field holds.
 int first_word(const SpinorField& f, const Coordinates& x);
-/// The lexicographic numbers of its sites, in the order of their first words: kernels that work on one after the other
-/// find the lines of a cache that lanes share.
+/// The lexicographic numbers of a field's sites, in the order of memory: kernels that work on them in this order reuse
+/// cache lines that lanes share.
 std::vector<long long> sites_in_memory(const SpinorField& f);
 
-/// All numbers of a right-hand side, [lexicographic site][slice][12]; those of sites that it does not hold are zero.
+/// All numbers of a right-hand side, [lexicographic site][slice][12]; zero at sites that the field does not hold.
 std::vector<Complex64> numbers_of(const SpinorField& f, int rhs);
-/// The other way.
+/// Sets all numbers of a right-hand side, in the order of numbers_of.
 void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers);
 
-/// Numbers that a column of so many rows takes in memory.
+/// Length in memory of a column with `rows` rows.
 constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_rows * panel_rows; }
-/// Whether items of kernels of coarse lattices are rows and numbers, not whole blocks or sites.
+/// Whether work items of kernels of coarse lattices are single rows and numbers (GPUs), not whole blocks or sites.
 bool rows_apart(const Device& device);
 /// Work items for the rows of a matrix in a product.
 int row_items(const Device& device, int rows);
@@ -35,28 +35,28 @@ int tile_items(const Device& device, int rows);
 int tile_groups(const Device& device, int columns);
 /// Work items for the inversion of a matrix.
 int column_items(const Device& device);
-/// Groups of right-hand sides that are items of such kernels by themselves.
+/// Groups of right-hand sides that are separate work items of such kernels.
 int column_groups(const Device& device, int columns);
-/// Bit mu: coordinate mu is odd.
+/// Bit mu is set if coordinate mu is odd.
 unsigned char odd_directions(const Coordinates& x);
 
 Memory zeros(const std::shared_ptr<Device>& device, std::size_t bytes);
-/// A copy in the memory of a device.
+/// Copies data to the memory of a device.
 Memory on_device(const std::shared_ptr<Device>& device, const void* data, std::size_t bytes);
 template <class T>
 Memory on_device(const std::shared_ptr<Device>& device, const std::vector<T>& all) {
   return on_device(device, all.data(), all.size() * sizeof(T));
 }
 
-/// Fields of the same sites, whose numbers kernels read in the order of these sites.
+/// Copies of fields in which the numbers of given sites are contiguous, for kernels.
 class SiteOrder {
  public:
   SiteOrder() = default;
-  /// \param like such a field. \param first the first words of its sites.
+  /// \param like a field of this kind. \param first the first words of its sites.
   SiteOrder(const SpinorField& like, std::vector<int> first);
-  /// Room for so many right-hand sides.
+  /// Allocates memory for `rhs` right-hand sides.
   void reserve(int rhs) const;
-  /// A copy of `in`, until the next one.
+  /// A copy of `in`, valid until the next call.
   Operand gather(const Operand& in, int rhs) const;
 
  private:

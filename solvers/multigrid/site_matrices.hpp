@@ -11,46 +11,46 @@
 
 namespace quarksmith {
 
-/// Matrices that take the vectors of some sites to those of a subset, as the kernels of coarse lattices read them.
+/// Matrices from vectors at sites of one subset to vectors at sites of another, in the format of the kernels of coarse
+/// lattices.
 class SiteMatrices {
  public:
   SiteMatrices() = default;
-  /// Zeros.
+  /// Makes zero matrices.
   /// \param like a coarse field on all sites.
-  /// \param points matrices of a site. \param other the site to which one is applied: of the lattice of the border, if
-  /// there is one.
-  /// \param border of fields on `from`, where matrices take vectors of sites of other ranks.
+  /// \param points number of matrices of a site. \param other the site to whose vector a matrix is applied; on the
+  /// padded lattice, if there is a border.
+  /// \param border halo of fields on `from`, if matrices are applied to vectors of other ranks.
   SiteMatrices(const SpinorField& like, Subset to, Subset from, int points,
                const std::function<long long(long long site, int point)>& other,
                std::unique_ptr<CoarseBorder> border = nullptr);
 
-  /// Column number `first` of a point and those that follow += b in.
+  /// Adds b in to column `first` and the following ones, one for each right-hand side, of a point.
   void add(int point, int first, double b, const SpinorField& in);
-  /// += in, at points that differ from site to site.
+  /// Adds `in` to columns of points that differ from site to site.
   /// \param points in memory of the device, in the order of sites(); -1: none.
   void add(const int* points, int first, const SpinorField& in);
-  /// += the matrices of an operator, which takes those sites to each other.
+  /// Adds the matrices of an operator on these sites.
   void probe(const LinearOperator& a);
-  /// Takes over the matrices of another one of the same shape.
+  /// Copies the matrices of another object of the same shape.
   void copy(const SiteMatrices& other);
-  /// Each matrix becomes its inverse where sites have one; where each couples to all of them, all together do.
-  /// \return false if a pivot vanishes, on any rank.
+  /// Inverts each matrix if there is one at each site; inverts all together as one matrix if each site couples to all.
+  /// \return false if a pivot vanishes on any rank.
   bool invert();
-  /// Goes over to 16 bits.
+  /// Converts the matrices to 16 bits.
   void pack();
 
-  /// Lexicographic numbers of those to which they take vectors.
+  /// Lexicographic numbers of the sites of results.
   const std::vector<long long>& sites() const { return sites_; }
   /// Bytes of the matrices as stored.
   std::size_t bytes() const { return packed_.data() != nullptr ? packed_.bytes() + scale_.bytes() : panel_.bytes(); }
 
-  /// Work space for so many right-hand sides.
+  /// Allocates work space for `rhs` right-hand sides.
   void reserve(int rhs) const {
     if (reads_copies()) order_.reserve(rhs);
     if (border_) border_->reserve(rhs);
   }
-  /// out = a x + b C in on the sites of the one subset from those of the other; x may be null. Collective where there
-  /// is a border.
+  /// out = a x + b C in, where C are the matrices; x may be null. Collective if there is a border.
   void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
 
  private:

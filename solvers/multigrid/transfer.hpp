@@ -1,5 +1,5 @@
 /// \file
-/// Between a lattice and that of its blocks.
+/// Transfer between a lattice and that of its blocks.
 #pragma once
 
 #include <array>
@@ -14,25 +14,25 @@
 
 namespace quarksmith {
 
-/// Prolongation P and restriction P^+, by near-null vectors that are orthonormal on each block, each chirality by
-/// itself (M. Luescher, JHEP 07 (2007) 081; R. Babich et al., Phys. Rev. Lett. 105 (2010) 201602). gamma_5 of a coarse
-/// vector is that of its slices in the basis of files: P commutes with it.
+/// Prolongation P and restriction P^+, from near-null vectors that are orthonormal on each block, for each chirality
+/// (M. Luescher, JHEP 07 (2007) 081; R. Babich et al., Phys. Rev. Lett. 105 (2010) 201602). gamma_5 of a coarse vector
+/// acts on its slices in the DeGrand-Rossi basis: P commutes with it.
 class Transfer {
  public:
   /// \param fine the operator of the finer level. \param basis of its spinors.
-  /// \param vectors near-null vectors, a multiple of 6. \param packed they are stored in 16 bits.
+  /// \param vectors number of near-null vectors, a multiple of 6. \param packed whether they are stored in 16 bits.
   /// \param parts where the lattice is spread over ranks: blocks are inside of each. What they do is collective.
   /// \throws UsageError blocks do not divide the lattice into a coarse one of even extents; the number of vectors.
   Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors,
            bool packed = false, Parts parts = Parts::kept);
 
-  /// P of these near-null vectors, which are the right-hand sides of `v`.
+  /// Makes P from near-null vectors, the right-hand sides of `v`.
   void keep(const SpinorField& v);
-  /// P coarse, P^+ fine, for any number of right-hand sides. A field of the even sites is P coarse on these, or zero on
-  /// the odd ones.
+  /// fine = P coarse; restrict: coarse = P^+ fine; for any number of right-hand sides. If `fine` has even sites only, P
+  /// coarse is restricted to these, and odd sites count as zero.
   void prolong(SpinorField& fine, const SpinorField& coarse) const;
   void restrict_to(SpinorField& coarse, const SpinorField& fine) const;
-  /// Work space of these.
+  /// Allocates work space for both.
   void reserve(int rhs) const;
 
   /// Fields of the finer level in the order of blocks.
@@ -52,10 +52,10 @@ class Transfer {
   void from_blocks(SpinorField& out, const Blocks& in) const { from_blocks(all_, out, in); }
   void prolong(Blocks& fine, const SpinorField& coarse) const { prolong(all_, fine, coarse); }
   void restrict_to(SpinorField& coarse, const Blocks& fine) const { restrict_to(all_, coarse, fine); }
-  /// P of the unit vectors number `first` ... of all blocks, times their factors in a pattern (one_colour): signs that
-  /// alternate in some directions, or 0 but for the blocks of one colour.
+  /// P of unit vectors `first`, first + 1, ... on all blocks, times the factors of a pattern (one_colour): signs that
+  /// alternate in some directions, or 1 on blocks of one colour and 0 on others.
   void spread(Blocks& fine, int first, int pattern) const;
-  /// v, with the signs of blocks that alternate in directions `mask` in front.
+  /// Multiplies v by signs of blocks that alternate in the directions of `mask`.
   void alternate(SpinorField& v, int mask) const;
   /// P^+ (fine - other), those signs in front of the second, of the sites of blocks at which a hop in direction mu
   /// may arrive from the next block, or from the one before: of half a block, or of its outermost layer.
@@ -65,7 +65,7 @@ class Transfer {
   /// the lower one in the others. Hops arrive in these from the next block and the one before.
   void restrict_corner(SpinorField& coarse, const Blocks& fine, int corner) const;
 
-  /// Bytes of P on these sites, and of a field of each level.
+  /// Bytes of P on the sites of `fine`, and of a field of each level.
   double bytes(int rhs, Subset fine) const;
 
   int vectors() const { return vectors_; }
@@ -111,8 +111,8 @@ class Transfer {
 
   DomainPointer fine_, coarse_;
   const PrecisionInfo* precision_;
-  Coordinates block_, extent_;  ///< of a block; of the blocks of this rank
-  long long blocks_;            ///< how many
+  Coordinates block_, extent_;  ///< of a block; of the local lattice of blocks
+  long long blocks_;            ///< local number of blocks
   int vectors_, slices_;
   BlockSites sites_;  ///< of a block
   int rows_, lane_blocks_;

@@ -10,8 +10,8 @@ namespace quarksmith {
 /// Report for one shift.
 struct ShiftReport : SolveReport {
   double shift = 0;
-  int shared_iterations =
-      0;  ///< in the common Krylov space of all shifts; `iterations` includes those of the refinement as well
+  /// In the common Krylov space of all shifts; `iterations` includes those of the refinement as well.
+  int shared_iterations = 0;
 };
 
 /// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or its even-odd form on the

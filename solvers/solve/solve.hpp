@@ -80,8 +80,8 @@ void check(const SolverOptions& options);
 /// Report of a solve for one right-hand side.
 struct SolveReport {
   Method method = Method::cg;  ///< method that gave the solution; with Method::automatic `bicgstab` or `cg`
-  std::string
-      precision;      ///< precisions that gave the solution, such as `double-single` if iterations in half have failed
+  /// Precisions that gave the solution, such as `double-single` if iterations in half have failed.
+  std::string precision;
   std::string links;  ///< storage of the links; `r18-r12`: of residuals, and of iterations
   int iterations = 0;
   double residual = 0;  ///< |b - M x| / |b| of the full system in double

@@ -24,7 +24,7 @@ namespace {
 /// An iteration applies A and K once and reads or writes ten fields besides, and 17 for each group.
 class GeneralisedConjugateResiduals final : public Recurrence {
  public:
-  /// \param a outlives this, as the scalars do.
+  /// \param a,scalars must outlive this.
   /// \param m directions of a cycle, 1 ... MethodParameters::most_directions
   /// \param preconditioner may be null.
   GeneralisedConjugateResiduals(const LinearOperator& a, Scalars& scalars, int rhs, int m,
