@@ -34,7 +34,7 @@ void clear_stale_lock(const std::filesystem::path& path) noexcept;
 enum class Existing {
   refuse,
   replace,
-  resume,  ///< refuses a finished file, keeps a partial one to go on with it
+  resume,  ///< refuses a finished file, keeps a partial one to continue it
   same     ///< of a text: keeps a file that holds just what is to be written, and what a killed run has written of a
            ///< partial one; refuses another when it is to be written
 };
