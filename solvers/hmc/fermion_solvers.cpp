@@ -86,7 +86,7 @@ SolverResult FermionSolvers::improve(SpinorField& x, const SpinorField& b, doubl
   return outer_solver_->improve(x, b, options_of(tolerance), {tolerance})[0];
 }
 
-/// A solve around cycles, which are told how it went.
+/// Runs a solve that is preconditioned by cycles, and records its iterations for them.
 SolverResult FermionSolvers::cycle(KrylovBatch& krylov, SpinorField& x, const SpinorField& b, double tolerance) {
   SolverOptions options = options_of(tolerance);
   double first = 0, last = 0;

@@ -141,7 +141,8 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
   return task.results;
 }
 
-/// Iterates from `phase` on, ahead of what the host has seen, until it has to settle a right-hand side.
+/// Iterates from `phase` on, ahead of what the host has seen, until the residual of a right-hand side has to be
+/// replaced.
 void KrylovBatch::iterate(Task& task, int& phase) {
   const double start = now();
   const ProfilerRange iterations(r_.device(), "quarksmith iterations");
@@ -178,7 +179,7 @@ void KrylovBatch::begin(Task& task) {
   compact(task);
 }
 
-/// True if the host has to settle a right-hand side: all are inactive, or one has been for a while.
+/// True if residuals have to be replaced: all right-hand sides are inactive, or one has been for a while.
 bool KrylovBatch::observe(Task& task) {
   bool all = true, one = false;
   int iterations = 0;

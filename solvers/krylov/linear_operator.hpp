@@ -62,7 +62,7 @@ class LinearOperator {
 /// How an iteration in low precision is kept to the residual in high precision.
 enum class Updates {
   /// The residual is replaced by the true one when it has fallen by delta below its largest value since the last time
-  /// (G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996) 141); the Krylov space goes on.
+  /// (G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996) 141); the Krylov space is kept.
   reliable,
   /// The residual is replaced when its estimated deviation outgrows the square root of the precision (H. A. van der
   /// Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835).

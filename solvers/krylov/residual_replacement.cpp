@@ -1,4 +1,4 @@
-// Right-hand sides that came to rest: corrections, true residuals, and how to go on.
+// Residual replacement for right-hand sides that have come to rest: corrections, true residuals, and how to continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void KrylovBatch::replace_residuals(Task& task, const Run& run) {
   }
   SpinorField fresh = recurrence_->fresh().columns(run.first, run.count);
   convert_(recurrence_->normal() ? s : r, fresh);
-  for (int n = run.first; n < run.first + run.count;) {  // those that go on in the same way, together
+  for (int n = run.first; n < run.first + run.count;) {  // those that continue in the same way, together
     const Column& c = task.columns[n];
     int end = n;
     for (; end < run.first + run.count; ++end) {
@@ -174,11 +174,11 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   const bool raised = raised_ && (trouble == stagnation || trouble == no_progress || trouble == drifted);
   c.done = raised || ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
   if (c.done) c.result.trouble = trouble;
-  if (c.done && (hand_over_ || raised_)) return;  // who goes on tells
+  if (c.done && (hand_over_ || raised_)) return;  // the solver that continues reports it
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 
-/// Sets the scalars with which a column goes on.
+/// Sets the scalars with which a column continues.
 void KrylovBatch::arm(const Task& task, int position) {
   const Column& c = task.columns[position];
   const Updates updates = task.options->updates;

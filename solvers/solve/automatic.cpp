@@ -126,7 +126,7 @@ std::vector<SolveReport> AutomaticSolver::solve_weighed(SpinorField& x, const Sp
   return solve_by_multigrid(x, b);
 }
 
-/// A few right-hand sides at a time. Where it fails, the former method goes on.
+/// Solves a few right-hand sides at a time. Where it fails, the former method continues.
 std::vector<SolveReport> AutomaticSolver::solve_by_multigrid(SpinorField& x, const SpinorField& b) {
   SolveSettings& settings = solver_->settings();
   std::vector<SolveReport> reports;

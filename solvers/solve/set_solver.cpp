@@ -113,7 +113,7 @@ void SetSolver::use(Method method, bool falls_back) {
   capacity_ = 0;
 }
 
-/// Right-hand sides of the reduced system, and the tolerances that it needs.
+/// Right-hand sides of the even-odd form, and the tolerances that it needs.
 void SetSolver::reduce(IteratedSystem& s, const SpinorField& full_b, const std::vector<double>& b_norm) {
   system_.high().even_odd()->prepare(s.b, full_b);
   if (settings().options.criterion != Criterion::residual) return;
@@ -172,7 +172,7 @@ void SetSolver::prepare(int rhs) {
 std::vector<SolveReport> SetSolver::solve(SpinorField& x, const SpinorField& b) {
   const KernelRehearsal scope([this] { rehearse(); });
   const int rhs = b.rhs();
-  if (settings().method->cycle_fields > 0) reserve(rhs);  // the time of its setup is told by itself
+  if (settings().method->cycle_fields > 0) reserve(rhs);  // the time of its setup is reported separately
   const double start = now();
   const std::vector<double> b_norm = checked_norms(b);
   reserve(rhs);

@@ -138,7 +138,7 @@ void SystemSolver::iterate_chosen(IteratedSystem& s, const Chosen& chosen, Krylo
   }
 }
 
-/// True if a right-hand side can go on otherwise.
+/// True if a right-hand side can continue with another method or precision.
 bool SystemSolver::failed(const SystemColumn& c) const {
   const SolverResult& r = c.result;
   return !r.converged && r.iterations < settings().options.max_iterations && std::isfinite(r.measured);
