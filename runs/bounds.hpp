@@ -1,5 +1,5 @@
 /// \file
-/// Times of kernels, and what bounds them.
+/// Times of kernels, and the bandwidths and peaks that limit them.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace quarksmith::runs {
 
-/// Median seconds of one call of `work`: warmed up, then samples of enough calls each to fill `budget` in all, made
-/// what `whole` says.
+/// Median seconds of one call of `work`: after a warm-up, from samples of several calls each that fill `budget`. \param
+/// whole rounds the number of calls of a sample.
 double time_of(
     Device& device, const std::function<void(int)>& work, double budget,
     const std::function<int(int)>& whole = [](int calls) { return calls; });
 
-/// What bounds the kernels of a device.
+/// Bandwidths and peaks that limit the kernels of a device.
 struct Bounds {
   double copy = 0;  ///< bytes a second, well beyond the caches
   std::size_t cache_bytes = 0;
   double cache = 0;                          ///< bytes a second of a copy within the last cache
-  std::map<std::string, double> peaks = {};  ///< GFLOP/s by precision, of those that are known
+  std::map<std::string, double> peaks = {};  ///< GFLOP/s by precision, where they are known
   Json json() const;
   std::string text() const;
 };
 
-/// Those of a device, measured. \param budget seconds for each.
+/// Measures the bounds of a device. \param budget seconds for each.
 Bounds bounds_of(const std::shared_ptr<Device>& device, double budget);
 
 }  // namespace quarksmith::runs

@@ -1,5 +1,5 @@
 /// \file
-/// What an earlier part of a run has left, with which the same command line goes on.
+/// Files of an earlier part of a run, with which the same command line continues it.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@
 
 namespace quarksmith::runs {
 
-/// The name of a configuration of a run, or of what belongs to it: PREFIX_<number>.ildg.
+/// The name of a configuration of a run, or of a file that belongs to it: PREFIX_<number>.ildg.
 std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t number,
                                          std::string_view ending = ".ildg");
 
-/// The names of a run, which are its own from here on, and a lock that an earlier run has left of the file with which
-/// this one begins removed. Ranks do it together: rank 0 has the lock.
+/// Locks the file names of a run, and removes a stale lock of the file from which it continues. Collective: rank 0
+/// holds the lock.
 PathLock lock_run(const std::string& prefix, const std::string& resumed, Communicator& ranks);
-/// The one of that prefix with the largest number; empty: there is none. Ranks have it together.
+/// The configuration with this prefix and the largest number; empty if there is none. Collective.
 std::string last_configuration(const std::string& prefix, Communicator& ranks);
 
-/// Notes of what fields hold end so; runs from before there were any have none.
+/// Ending of the keys of digests of fields, which older runs do not have.
 constexpr std::string_view digest_note = " digest";
 /// `WHAT: KEY` of all that must be the same when a run goes on, with its values.
 using RunKeys = std::map<std::string, std::string>;
@@ -32,14 +32,15 @@ std::optional<RunKeys> keys_in(const nlohmann::json& run);
 std::string differences(RunKeys before, const RunKeys& now);
 
 /// The record in which a configuration keeps the state of its run. \param command that writes such files.
-/// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.
+/// \param goes_on whether the file is the last one of --out, not one named by --resume. \throws UsageError it has no
+/// such record.
 std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on);
 
-/// A file that may be JSON, as rank 0 sees it; discarded: there is none, or it is something else.
+/// Reads a JSON file on rank 0, for all ranks; the result is `discarded` if it does not exist or is not JSON.
 Json json_in(const std::filesystem::path& path, Communicator& ranks);
 
-/// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
-/// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
+/// The JSON of an earlier part of a run, if it has the values of `same` and its steps reach to `done`. \param
+/// first,list keys of the number of steps before those of the report, and of the list of its steps. Collective.
 std::optional<Json> previous_json(const std::filesystem::path& path, const Json& same, const char* first,
                                   const char* list, std::uint64_t done, Communicator& ranks);
 

@@ -1,5 +1,5 @@
 /// \file
-/// Columns of propagators, whether just solved or read from a file, and the correlators that commands write of them.
+/// Columns of propagators, from solves or from a file, and the correlators that commands write for them.
 #pragma once
 
 #include "runs/print.hpp"
@@ -8,14 +8,14 @@
 
 namespace quarksmith::runs {
 
-/// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
+/// Checksum of links, the same on any grid of ranks and for any file format.
 std::string gauge_digest(const HostGauge& gauge, const Session& session);
 Json to_json(const Provenance& all);
-/// What --correlators and --json write.
+/// The JSON of --correlators and --json.
 Json json_of(const PropagatorResult& result);
 Json json_of(const Saving& saving);
 
-/// What correlators need beside columns; the file of a propagator states all of it.
+/// Data for correlators in addition to columns; propagator files contain all of it.
 struct Contraction {
   double plaquette = 0;
   int source_t = 0;
@@ -23,9 +23,9 @@ struct Contraction {
   Provenance provenance;     ///< as JSON shows it
   std::string sink;          ///< empty for staggered quarks, which have none
 };
-/// All of it from an opened file.
+/// Reads the data from an open file.
 Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice, const std::string& sink);
-/// Of what a run states in its header.
+/// Takes the data from the header of a run.
 Contraction contraction_of(const PropagatorHeader& header, double plaquette, int source_t, Complex64 time_phase,
                            const std::string& sink);
 
@@ -35,52 +35,52 @@ class Columns {
   /// \param masses of staggered quarks; none: Dirac quarks.
   Columns(const DomainPointer& domain, const std::vector<double>& masses);
 
-  /// What is told of the solve of column n = 3 a + colour.
+  /// Adds the report of the solve of column n = 3 a + colour.
   ColumnSolve& solve(int n, const ColumnReport& report);
-  /// Takes a solution before a sink, from a file or from where it was solved for, in a basis.
+  /// Sets a column before smearing of the sink, from a file or a solve.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
   void take(int n, const SpinorField& column, const BasisInfo& basis) { quark_.take(n, column, basis); }
-  /// The same numbers as files have them.
+  /// Gets a column, in the basis of files.
   void give(int n, HostSpinor& column) const { quark_.give(n, column); }
-  /// Notes what is made of it as it is.
+  /// Records the norms that are needed of a column before smearing of the sink.
   void note(int n, const HostSpinor& column, const ColumnReport& report, Communicator& ranks);
-  /// Leaves it as the sink does.
+  /// Smears the sink of a column.
   void smear(int n, const QuarkSmearing& sink, const std::shared_ptr<const LinkField>& links) {
     quark_.smear(n, sink, links);
   }
-  /// What it has taken, given away.
+  /// Moves the columns out of this object.
   QuarkColumns release() { return std::move(quark_); }
   const QuarkColumns& quark() const { return quark_; }
-  /// The largest of each propagator of it.
+  /// The largest residual of each propagator.
   std::vector<double> residuals() const;
-  /// One line of all of them: iterations, the largest residual, seconds.
+  /// A line about all solves: iterations, the largest residual, seconds.
   std::string summary() const;
-  /// All that there is but the columns.
+  /// The result without the columns.
   PropagatorResult result(const Contraction& c);
-  /// That of a run that ends before it has all columns.
+  /// The result of a run that ends before all columns are solved.
   PropagatorResult unfinished(const Contraction& c) const;
 
  private:
   QuarkColumns quark_;
-  std::map<std::pair<int, int>, ColumnSolve> solves_;  ///< in the order in which they are told
+  std::map<std::pair<int, int>, ColumnSolve> solves_;  ///< in the order of reports
 };
 
 /// Whether rank 0 sees a file: what others see may lag behind on shared file systems.
 bool exists_on_root(const std::filesystem::path& path, Session& session);
-/// Where the columns of a run go to, or come from.
+/// The file to which the columns of a run are written, or from which they come.
 struct ColumnStore {
   std::unique_ptr<PropagatorFile> file;        ///< to write, null without --out
-  std::unique_ptr<PropagatorReader> finished;  ///< or one of this very calculation that an earlier run has finished
+  std::unique_ptr<PropagatorReader> finished;  ///< or the finished file of an earlier run of the same calculation
 };
-/// \param contracts correlators are asked for: of a finished file they are made again.
+/// \param contracts whether correlators are wanted, so that they are made again from a finished file.
 ColumnStore open_columns(const std::filesystem::path& out, const Lattice& lattice, const PropagatorHeader& header,
                          bool contracts, Session& session);
 /// Reads column `n` = 3 a + colour of a finished file. \throws Error it does not match its checksum.
 void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column);
 
-/// Whether --json has what an unfinished run wrote there, which a run that goes on replaces.
+/// Whether the file of --json is of an unfinished run, so that a run that continues replaces it.
 bool has_unfinished(Session& session);
-/// \throws UsageError it is of another calculation than `header` states.
+/// \throws UsageError the file of --json is of another calculation than `header`.
 void require_same_unfinished(const PropagatorHeader& header, Session& session);
 
 /// Writes JSON, or CSV if the name ends in .csv: one line a time slice, complex values in two columns.

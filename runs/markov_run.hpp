@@ -12,15 +12,15 @@ namespace quarksmith::runs {
 /// A part of a chain: its report and files. What an earlier part has reported stays in the report.
 class MarkovRun : public ResumableRun {
  public:
-  /// Where it begins and ends.
+  /// Start and end of a run.
   struct Chain {
-    const char *one, *many;         ///< its steps in words: `sweep`, `sweeps`
-    const char* list;               ///< of the report: an entry for each step
-    std::vector<const char*> same;  ///< keys in which the report of an earlier part is alike; none: it is not asked for
+    const char *one, *many;         ///< names of its steps: `sweep`, `sweeps`
+    const char* list;               ///< key of the report with an entry for each step
+    std::vector<const char*> same;  ///< keys that must agree with the report of an earlier part; none: that is not read
     Json results;                   ///< the report before any step
-    std::string resumed;            ///< the file from which it goes on; empty: it begins
-    std::uint64_t first, end;       ///< steps that were done there, and at the end
-    bool from_first = false;        ///< users count steps from there
+    std::string resumed;            ///< the file from which it continues; empty: it starts anew
+    std::uint64_t first, end;       ///< steps that are done at the start, and at the end
+    bool from_first = false;        ///< whether users count steps from `first`
     std::vector<NamedFile> inputs = {};
   };
   /// Claims its files. \param o,stops outlive this.
@@ -30,7 +30,7 @@ class MarkovRun : public ResumableRun {
   /// Makes a step. \return what is worth to show of it.
   virtual std::string advance() = 0;
   virtual HostGauge configuration() const = 0;
-  /// That of the configuration, from which a run goes on.
+  /// The record of a configuration from which a run can continue.
   virtual ExtraRecord state() const = 0;
   /// Adds the steps of this part to a report.
   virtual void add_to(Json& report) const = 0;

@@ -1,5 +1,5 @@
 /// \file
-/// Results as text and as JSON: for sources of runs alone, since other headers include no library of the two.
+/// Results as text and as JSON; included only by sources of runs, so that public headers need neither library.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace quarksmith::runs {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON as it is written; names of files that are not UTF-8 have replacements in it.
+/// JSON as text; bytes of file names that are not UTF-8 are replaced.
 inline std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
 
 inline void report(Session& session, const Json& result) {

@@ -75,7 +75,7 @@ struct DeviceOfRank {
   char address[32];
 };
 
-/// All ranks compute on devices of one kind; tells if some share a GPU.
+/// Checks that all ranks compute on devices of one kind; reports if some share a GPU.
 void check_places(const Device& device, Session& session) {
   Communicator& ranks = session.ranks();
   DeviceOfRank mine{ranks.host_ranks()[0], device.name() != "cpu", {}};

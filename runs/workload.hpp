@@ -1,5 +1,5 @@
 /// \file
-/// What kernels are timed and compared on: fields of random numbers, the same for every run.
+/// Fields of random numbers on which kernels are timed and compared, the same in every run.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace quarksmith::runs {
 
-/// The middle one of some numbers.
+/// The median of some numbers.
 double median(std::vector<double> numbers);
-/// Order in which kernels share their links: those of one precision and storage follow each other.
+/// An order of kernels that lets them share links: those of one precision and storage are consecutive.
 bool links_before(const Kernel& a, const Kernel& b);
 
-/// Kernels that could not be run because the build lacks others, which bring their fields to the device.
+/// Kernels that could not be run because the build lacks kernels that convert their fields.
 class Skipped {
  public:
   void add(const Kernel& kernel, const MissingKernel& missing);
   bool empty() const { return kernels_.empty(); }
-  /// `skipped, for lack of ...: NAME, NAME; ...`
+  /// A message such as `skipped, for lack of ...: NAME, NAME; ...`.
   std::string text() const;
   Json json() const;
 
@@ -37,20 +37,21 @@ class Fields {
   /// \param domain,gauge must outlive this.
   Fields(DomainPointer domain, const HostGauge& gauge);
 
-  /// A new field; never zeros. What was made on the host is kept, and copied, until another kind is asked for.
+  /// A new field of random numbers, none of them zero. Numbers from the host are kept until another kind of field is
+  /// needed.
   /// \param reach as of the domain.
   SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4, int reach = 1) const;
-  /// Kept until others are asked for: large lattices fill the memory.
+  /// Links in a precision and storage; kept until others are needed, as memory is limited.
   const LinkField& links(std::string_view precision, std::string_view storage, int reach = 1);
-  /// Links of hops over so many sites, kept until others are.
+  /// Links of hops over `length` sites, kept until others are needed.
   const LinkField& long_links(std::string_view precision, std::string_view storage, int length);
-  /// Those of a hopping term, of its long hops too.
+  /// Links of a hopping kernel, including long ones.
   HoppingLinks links_of(const Kernel& kernel);
-  /// Links of their own, for kernels that write some.
+  /// A separate copy of links, for kernels that write links.
   LinkField copy_of_links(std::string_view precision, std::string_view storage);
   /// A clover term; number 1 is another one, for kernels that read two.
   const TermField& term(std::string_view precision, int number = 0);
-  /// For hops of at most so many sites.
+  /// The domain for hops of at most `reach` sites.
   const DomainPointer& domain(int reach = 1) const;
 
  private:
@@ -67,30 +68,31 @@ class Fields {
   const LinkField& keep(std::optional<Links>& kept, std::string_view precision, std::string_view storage, int reach,
                         int depth);
   std::optional<Links> links_, long_links_;
-  mutable std::optional<SpinorField> columns_;  ///< those that differ of the last kind of spinors
+  mutable std::optional<SpinorField> columns_;  ///< different columns of the last kind of spinors
   std::map<std::pair<std::string, int>, TermField> terms_;
 };
 
 /// One kernel with everything it works on.
 class Workload {
  public:
-  /// \param rhs right-hand sides, 0: the tile of the kernel; of kernels along a fifth dimension the slices, 0: 16.
-  /// \param rotate launches go round over buffers larger than any cache.
+  /// \param rhs right-hand sides, 0: the tile of the kernel; for kernels along a fifth dimension the slices, 0: 16.
+  /// \param rotate whether launches cycle through buffers that together exceed any cache.
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
   int rhs() const { return rhs_; }
-  /// A hop from odd to even sites, as solvers ask for it: of right-hand sides that a number in memory says are active.
+  /// Arguments of a hop from odd to even sites, as in solvers, with a scalar in memory that marks active right-hand
+  /// sides.
   Arguments hop();
   /// Starts the kernel, or a variant of it, on the buffers of launch number `call`, along directions that change.
   void launch(const Kernel& kernel, int call);
-  /// So many launches, and those that complete a round of the directions: samples of others do not compare.
+  /// `calls`, rounded up to whole rounds of the directions, so that samples are comparable.
   int whole_rounds(int calls) const;
-  /// What a kernel has written.
+  /// The results of a kernel.
   struct Result {
     std::vector<HostSpinor> fields;
-    std::vector<double> sums;  ///< or what the kernel left of its scalars
+    std::vector<double> sums;  ///< or the scalars after the kernel
   };
-  /// After one launch on fresh inputs and outputs full of NaN.
+  /// The results of one launch on fresh inputs, with outputs filled with NaN before.
   /// \throws UsageError the kernel writes neither spinors nor sums.
   Result result(const Kernel& kernel);
 
@@ -101,7 +103,7 @@ class Workload {
   /// Whether the kernel reads `in` and writes `out`: other ones work on x, y, ...
   bool writes_out() const { return kernel_->family == "hopping" || kernel_->family == "slices"; }
   void prepare_update();
-  /// scalars_, so many for each right-hand side, on the device.
+  /// Sets the scalars of arguments to scalars_ on the device.
   void give_scalars(Arguments& a);
   void prepare_gauge();
   void prepare_links();

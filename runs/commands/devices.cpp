@@ -82,7 +82,7 @@ class Devices {
     for (const auto& device : found) {
       const Device::Tuned& t = device->tuned();
       std::string tuning = t.kernels == 0 ? "not tuned: declared defaults" : fmt::format("{} tuned", t.kernels);
-      if (t.kernels > 0 && t.on != device->facts().at("device")) tuning += " on " + t.on;
+      if (t.kernels > 0 && t.on != device->identity().evidence.at("device")) tuning += " on " + t.on;
       print_line(fmt::format("{:<8} {}; {} kernels, {}", device->name(), device->description(),
                              device->kernels().size(), tuning));
       json_["devices"].push_back({{"name", device->name()},

@@ -71,7 +71,7 @@ class Model {
     machine_.ranks_per_host = o.ranks_per_host;
     machine_.gpu = o.target != "cpu";
     precisions_ = o.precisions.empty() ? measured_.precisions() : split(o.precisions, ',');
-    if (precisions_.empty()) (void)measured_.seconds("double", o.batch, 1);  // tells that there are no times
+    if (precisions_.empty()) (void)measured_.seconds("double", o.batch, 1);  // throws: there are no times
     for (const std::string& p : precisions_) find_precision(p);
     if (!o.schwarz.empty() && split(o.schwarz, ':').size() > 2)
       throw UsageError(fmt::format("--schwarz: '{}' is not STEPS or STEPS:PRECISION, for example 4:half", o.schwarz));
