@@ -1,12 +1,12 @@
 /// \file
-/// Arrays of other codes: where a site, a link or a spinor component lies in them.
+/// Arrays of other codes: places of sites, links and spinor components.
 #pragma once
 
 #include "interface/handle.hpp"
 
 namespace quarksmith::interface {
 
-/// Numbers of sites in arrays of a lattice.
+/// Order of the sites of a lattice in arrays.
 class SiteOrder {
  public:
   /// \param half the array holds one parity only.
@@ -28,7 +28,7 @@ class SiteOrder {
   bool even_odd_, half_;
 };
 
-/// Links between arrays of a caller and the order of files.
+/// Copies links between arrays of a caller and HostGauge.
 /// \throws StatusError the format or an array is impossible.
 void copy_links(const void* const* from, const quarksmith_link_format& format, HostGauge& to);
 void copy_links(const HostGauge& from, const quarksmith_link_format& format, void* const* to);
@@ -57,15 +57,16 @@ class SpinorArrays {
   std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };
 
-/// Arrays as the right-hand sides of one field, converted once; of a field of several slices those of a vector in turn.
+/// Copies arrays to the right-hand sides of a field, and converts them once; with several slices, arrays of a vector
+/// are consecutive.
 void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to, const BasisInfo& basis);
-/// The inverse.
+/// Copies the right-hand sides of a field to arrays, the inverse of upload_all.
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
 
-/// What a reducing kernel adds up, e.g. norm2 or cdot: its sums for every right-hand side in turn.
+/// The sums of a kernel such as norm2 or cdot, for each right-hand side in turn.
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);
 
-/// \throws StatusError two of the n arrays that are written are one, or one of them is among those that are read.
+/// \throws StatusError two of the n output arrays are the same, or one is also an input.
 template <class P>
 void require_apart(P* const* written, int n, const char* name, const void* const* read = nullptr, int count = 0,
                    const char* reads = "") {

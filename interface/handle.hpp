@@ -1,5 +1,5 @@
 /// \file
-/// What stands behind the handles of quarksmith.h, and the frame in which its functions run.
+/// Objects behind the handles of quarksmith.h, and the frame in which its functions run.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ struct SharedDomain {
   std::mutex mutex;
 };
 
-/// What objects behind handles have in common. The table of handles owns them, and every call does while it runs; the
-/// last owner lets go under the lock of the domain.
+/// Base of objects behind handles. Owners are the table of handles and running calls; the last owner releases an object
+/// under the lock of the domain.
 struct Handle {
   explicit Handle(std::shared_ptr<SharedDomain> s) : shared(std::move(s)) {}
   Handle(const Handle&) = delete;
@@ -42,7 +42,7 @@ struct Handle {
   std::string message;  ///< of the last call that failed
 };
 
-/// The domain that is shared, or one for hops that reach farther.
+/// The shared domain, or a new one if the action has longer hops.
 inline DomainPointer domain_for(const SharedDomain& shared, const Action& action) {
   const Domain& d = *shared.domain;
   if (action.reach() <= d.reach()) return shared.domain;
@@ -80,16 +80,16 @@ struct Dynamics final : Handle {
         links(start.gauge, for_long_hops(*s->domain)),
         momenta(links.cleared()) {}
   static constexpr HandleKind kind = HandleKind::dynamics;
-  /// The lattice of a context, for hops of three sites too if it has room for these.
+  /// The domain of a context, with a reach of three sites if the lattice is large enough.
   static DomainPointer for_long_hops(const Domain& d) {
     const Coordinates& extent = d.lattice().extent();
     const int reach = *std::min_element(extent.begin(), extent.end()) > 2 ? 3 : 1;
     return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), reach);
   }
-  /// P += what `force` adds to its argument. \throws StatusError that is not finite: P stays as it was.
+  /// P += the force that `force` adds to its argument. \throws StatusError it is not finite; then P is unchanged.
   void kick(const std::function<void(LinkField&)>& force);
 
-  std::array<Complex64, directions> phase;  ///< that was found in the links
+  std::array<Complex64, directions> phase;  ///< boundary phases found in the links
   NumbersByName fields;
   EvolvingLinks links;
   LinkField momenta;
@@ -107,7 +107,7 @@ struct Quark final : Handle {
   static constexpr HandleKind kind = HandleKind::quark;
   std::shared_ptr<Dynamics> dynamics;
   int slices, spins;
-  bool squared;  ///< A stands for M^+ M
+  bool squared;  ///< whether the operator is A = M^+ M
   QuarkTerm term;
 };
 
@@ -117,18 +117,18 @@ double require_finite(double number, std::string_view name);
 /// \throws StatusError QUARKSMITH_BAD_ARGUMENT
 [[noreturn]] inline void refuse(const std::string& text) { throw StatusError(QUARKSMITH_BAD_ARGUMENT, text); }
 
-/// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.
+/// Stores the message of the current exception for the thread and, unless it is null, for `handle`.
 quarksmith_status fail(const char* function, Handle* handle) noexcept;
 
-/// The object behind a handle that is an operand of a call; `name` is what quarksmith.h calls it.
-/// \throws StatusError it is NULL, freed, of another kind, or none of this library's.
+/// The object behind a handle that is an operand of a call; `name` is its name in quarksmith.h.
+/// \throws StatusError the handle is NULL, freed, of another kind, or not made by this library.
 template <class T>
 std::shared_ptr<T> operand(const void* handle, const char* name) {
   return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name));
 }
 
-/// The same, and it belongs to the context of `first`, whose lock the call holds.
-/// \throws StatusError it does not, too.
+/// As operand, for an object that must belong to the context of `first`, whose lock the call holds.
+/// \throws StatusError as operand, or it belongs to another context.
 template <class T>
 std::shared_ptr<T> operand(const void* handle, const char* name, const Handle& first) {
   return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name, first.shared.get()));
@@ -164,7 +164,8 @@ quarksmith_status guarded(const char* function, const Body& body) noexcept {
   }
 }
 
-/// The same on the object behind a handle, under its lock, its device being that of the thread.
+/// Runs `body` on the object behind a handle, under its lock, after attaching its device to this thread; turns
+/// exceptions into a status and a message.
 template <class T, class Body>
 quarksmith_status call(const char* function, const char* name, const void* handle, const Body& body) noexcept {
   std::shared_ptr<SharedDomain> shared;

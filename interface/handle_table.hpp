@@ -1,5 +1,5 @@
 /// \file
-/// The handles of quarksmith.h: numbers in the guise of pointers, behind which objects stand.
+/// The handles of quarksmith.h: numbers cast to pointers, each of which stands for an object.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ class StatusError : public Error {
   quarksmith_status status;
 };
 
-/// What stands behind a handle.
+/// The kind of object behind a handle.
 enum class HandleKind : std::uint8_t { any, context, gauge, field, op, solver, shifted, dynamics, quark, result };
 
-/// All open handles of the process: a set of numbers, none of which is ever given twice, so one that was freed stays
-/// freed. Nothing is ever read from the address that a handle would be; its highest byte makes it one that no object
-/// can have.
+/// All open handles of the process. Numbers are never reused, so that a freed handle stays invalid. Handles are never
+/// dereferenced; their highest byte makes them addresses that no object can have.
 class HandleTable {
  public:
   /// The handle of a new object.
   void* open(HandleKind kind, std::shared_ptr<Handle> object);
 
-  /// The object of an open handle of a kind; `name` is that of the argument. \param shared if not null, its context.
+  /// The object of an open handle of a kind; `name` name of the argument in messages. \param shared if not null, its
+  /// context.
   /// \throws StatusError there is none.
   std::shared_ptr<Handle> find(const void* handle, HandleKind kind, const char* name,
                                const SharedDomain* shared = nullptr);
 
-  /// The same, and the handle is no longer open.
+  /// Returns the object of an open handle, and closes the handle. \throws StatusError the handle is not open.
   std::shared_ptr<Handle> close(const void* handle, const char* name);
 
  private:

@@ -77,7 +77,7 @@ CallSession::CallSession() {
 
 namespace {
 
-/// No command that tells of its work.
+/// Silences the session of a function: only commands log their work.
 void silence(runs::Session& session) {
   session.quiet = true;
   session.log_level = "error";

@@ -1,6 +1,5 @@
 /// \file
-/// What users of quarksmith.h can say of an operator, a solver and the like: texts of `name=value` that fill
-/// descriptions.
+/// Options of functions of quarksmith.h: texts of `name=value` that fill descriptions.
 #pragma once
 
 #include <string>
@@ -11,10 +10,10 @@
 
 namespace quarksmith::interface {
 
-/// What stands for the links of a handle where an option names a configuration.
+/// The word for the links of a handle in options that name a configuration.
 inline constexpr const char* links_word = "links";
 
-/// Fills a description, or a command. \param function that quarksmith_help knows.
+/// Fills a description, or a command. \param function name of the function or command in quarksmith_help.
 /// \throws runs::Refusal, UsageError as runs::fill; StatusError a quote has no end.
 void read_options(runs::Members& members, const char* options, std::string_view function);
 
@@ -23,7 +22,7 @@ struct CallSession : runs::Session {
   CallSession();
 };
 
-/// The same without a word about the work, and an action on the links of a handle.
+/// A description without the options of messages, with an action on the links of a handle.
 struct OnLinks : runs::Description {
   OnLinks();
   void list(runs::Members& members) override;
@@ -35,7 +34,7 @@ struct OperatorDescription : OnLinks {
   static constexpr const char *function = "operator", *what = "An action's operator on the links, to apply";
   void list(runs::Members& members) override;
   void check() override;
-  /// The storage of links that is asked for, else that of the action on these.
+  /// The link storage that was asked for, else the default for the action on these links.
   std::string storage(const Action& chosen, const HostGauge& gauge) const;
   std::string precision = "double", even_odd = "none", reconstruct = "12", basis = "non_relativistic";
 };
@@ -48,7 +47,7 @@ struct SolverDescription : runs::InversionDescription {
   bool guess = false;
 };
 
-/// Solves of shifted systems, for which there is one method.
+/// Options of shifted solves, which have only one method.
 struct ShiftedSolve : runs::SolveDescription {
   using SolveDescription::SolveDescription;
   std::vector<std::string> solvers() const override { return {"multishift"}; }
@@ -79,7 +78,7 @@ struct FieldDescription : runs::Description {
   int rhs = 1, spins = 4, slices = 1;
 };
 
-/// What the options of a function say. \param fields that actions find by their names.
+/// Reads the options of a function. \param fields of actions, by names of the caller.
 template <class D>
 std::unique_ptr<D> read_options(const char* options, const NumbersByName& fields = {}) {
   auto description = std::make_unique<D>();
