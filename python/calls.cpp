@@ -131,7 +131,7 @@ class Hooks {
   std::optional<nb::python_error> raised_;  // by after_trajectory: the run ends in order first
 };
 
-/// What rank 0 was told is told on all of them, so that programs go the same way on all.
+/// The text of rank 0 on all ranks, so that programs behave the same on all of them.
 std::string of_first(const std::string& text) { return ranks().size() > 1 ? ranks().broadcast(text) : text; }
 
 /// Leaves the arguments to the session of a call.
@@ -142,7 +142,7 @@ void begin_call(const std::string& name, const CallArguments& given, runs::Sessi
   given.give(session);
 }
 
-/// What comes of a command: its report, what it printed, links, quark fields.
+/// Results of a command: report, printed text, links, quark fields.
 using Results = std::tuple<nb::object, nb::object, std::optional<GaugeObject>, std::optional<SpinorObject>>;
 
 Results run_command(const std::string& name, const nb::dict& values, const nb::object& after_trajectory) {

@@ -1,5 +1,5 @@
 /// \file
-/// Lattice expressions on fields of Python, and what is compiled for them in this process.
+/// Lattice expressions on fields of Python, and kernels that are compiled for them in this process.
 #pragma once
 
 #include "python/objects.hpp"

@@ -24,8 +24,8 @@ double product(const LinkField& p, const LinkField& f, LinkField& both) {
   return (norm2(both) - norm2(p) - norm2(f)) / 2;
 }
 
-/// What is told of a monomial: dS/dtau along U' = P U from differences, and as its force says it, -2 sum -tr P F with
-/// F = dP/dtau; the difference over 2 |P| |F|.
+/// The report on a monomial: dS/dtau along U' = P U from differences, and from its force, -2 sum -tr P F with F =
+/// dP/dtau; and the deviation over 2 |P| |F|.
 runs::Json slope_of(Monomial& monomial, EvolvingLinks& links, const LinkField& p, double step) {
   constexpr double weights[] = {0.75, -0.15, 1.0 / 60};  // of differences of sixth order
   LinkField f = links.cleared(), both = links.cleared();

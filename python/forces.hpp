@@ -1,5 +1,5 @@
 /// \file
-/// Forces of a run against differences of its actions.
+/// Comparison of the forces of a run with differences of its actions.
 #pragma once
 
 #include "python/objects.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// What Python holds: lattices on a device, and fields of double precision on them.
+/// Objects of Python: lattices on a device, and fields in double precision on them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,9 +16,9 @@ namespace quarksmith::python {
 
 namespace nb = nanobind;
 
-/// Work of the library: other threads of Python go on meanwhile, and their calls wait, since a device serves one thread
-/// at a time. The first one joins the ranks that were started with this process. \throws UsageError this thread is in
-/// such work already: a function that it calls back called the library.
+/// Guard of a call of the library: releases the GIL, so that other threads of Python continue, and makes their calls
+/// wait, since a device serves one thread at a time. The first one joins the ranks that were started with this process.
+/// \throws UsageError this thread is in a call already, from which a callback calls the library.
 class Busy {
  public:
   enum class Joins { no, yes };
@@ -40,7 +40,7 @@ struct LatticeObject {
 struct GaugeObject {
   LinkField links;
   std::array<Complex64, directions> phase;  ///< of the boundary, as HostGauge has it
-  nb::object report = {};                   ///< of the call that has left it
+  nb::object report = {};                   ///< report of the call that made the links
 };
 
 /// Momenta of links: anti-Hermitian and traceless.
@@ -49,31 +49,32 @@ struct MomentumObject {
   nb::object report = {};
 };
 
-/// Right-hand sides, quark fields or sources: all sites.
+/// Quark fields or sources as right-hand sides, on all sites.
 struct SpinorObject {
   SpinorField field;
   const BasisInfo* basis;  ///< of the stored numbers
   nb::object report = {};
 };
 
-/// The device of that name; one object for each, so that fields of different calls go together.
+/// The device of a name; the same object for all calls, so that their fields can be combined.
 std::shared_ptr<Device> device_named(const std::string& name);
-/// Of the ranks that calls are of.
+/// A domain on the ranks of ranks().
 DomainPointer domain_of(const Lattice& lattice, const std::string& device);
-/// The basis of kernels that solves take unless told otherwise.
+/// The default gamma basis of solves.
 const BasisInfo& usual_basis();
 
 GaugeObject on_device(const HostGauge& gauge, DomainPointer domain);
 HostGauge on_host(const GaugeObject& gauge);
-/// Zero.
+/// A field of zeros.
 SpinorObject make_spinors(DomainPointer domain, int rhs, int spins);
-/// A source in all spins and colours, or of staggered quarks in all colours. \param gauge for smeared ones, or null.
+/// A source in all spins and colours, or of staggered quarks in all colours. \param gauge links for smeared sources, or
+/// null.
 SpinorObject source(const DomainPointer& domain, const GaugeObject* gauge, const std::string& text, int spins);
 SpinorObject copy(const SpinorObject& from);
-/// As `to` is: on its domain, in its basis.
+/// Copies spinors to the domain and basis of `to`.
 void move_columns(const SpinorObject& from, SpinorObject& to);
 
-/// Memory as kernels have it.
+/// A view of the memory of a field, as kernels use it.
 struct MemoryView {
   void* data;
   std::vector<std::size_t> shape;  ///< of doubles without gaps
@@ -81,10 +82,10 @@ struct MemoryView {
 };
 MemoryView view_of(const SpinorObject& f);
 MemoryView view_of(const LinkField& u);
-/// The lexicographic number, in this rank's part, of the site in each place; -1: none.
+/// The local lexicographic number of the site at each place in memory; -1: none.
 std::vector<long long> sites_of(const Domain& domain, int lanes, std::vector<std::size_t>& shape);
 
-/// Axes of lexicographic arrays: of this rank's part.
+/// The shape of lexicographic arrays of the local lattice.
 std::vector<std::size_t> lexicographic_shape(const SpinorObject& f);
 std::vector<std::size_t> lexicographic_shape(const LinkField& u);
 void read(const SpinorObject& f, Complex64* to);
@@ -93,14 +94,15 @@ void write(SpinorObject& f, const Complex64* from);
 void write(GaugeObject& u, const Complex64* from);
 /// \throws BadData matrices are not in the algebra.
 void write(MomentumObject& p, const Complex64* from);
-/// What holds the numbers of an object.
+/// The field with the numbers of an object.
 inline const SpinorObject& numbers_of(const SpinorObject& f) { return f; }
 inline const LinkField& numbers_of(const GaugeObject& u) { return u.links; }
 inline const LinkField& numbers_of(const MomentumObject& p) { return p.momenta; }
 inline const Domain& domain_of(const SpinorObject& f) { return f.field.domain(); }
 inline const Domain& domain_of(const LinkField& u) { return u.domain(); }
 
-/// P = 0, or P = i p_a T_a with p_a of variance 1, as trajectory so and so of a run with this seed draws them.
+/// P = 0; the second function: P = i p_a T_a with p_a of variance 1, as a given trajectory of a run with this seed
+/// draws them.
 MomentumObject make_momenta(const DomainPointer& domain);
 MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory);
 /// sum -tr P^2

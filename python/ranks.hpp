@@ -1,5 +1,5 @@
 /// \file
-/// The ranks that calls are of.
+/// The ranks that take part in calls.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,9 +8,10 @@
 
 namespace quarksmith::python {
 
-/// Those that were started with this process, or of the communicator that was chosen. The first call joins them.
+/// The ranks that were started with this process, or those of the communicator that was chosen. The first call joins
+/// them.
 Communicator& ranks();
-/// \throws UsageError a field is of other ranks than calls are now. \param name of the field.
+/// \throws UsageError a field belongs to other ranks than those of present calls. \param name of the field.
 void require_present(const Domain& domain, const char* name);
 
 void bind_ranks(nanobind::module_& m);

@@ -1,5 +1,5 @@
 /// \file
-/// Calls that only programs have, since what they take or give is in memory.
+/// Commands that exist only for programs, since they take or return data in memory.
 #pragma once
 
 #include "python/objects.hpp"
@@ -8,26 +8,26 @@
 
 namespace quarksmith::python {
 
-/// `read`: links that a file holds, or that are made by a rule.
+/// The command `read`: links from a file, or generated ones.
 extern const runs::Command read_command;
 
-/// What a solve gives.
+/// The result of a solve, besides x.
 struct Solved {
   SpinorObject x;
   std::string report;   ///< JSON
   std::string failure;  ///< of the first right-hand side that missed its tolerance; x has the best iterates
 };
 
-/// `solve`: an action on a gauge field, made ready once, with the session that takes its lines.
+/// The command `solve`: a solver for an action on a gauge field, with its session.
 class SolveCall {
  public:
   static constexpr const char *name = "solve", *help = "Solve M x = b for all right-hand sides; returns x";
   SolveCall();
   runs::Members& members() { return members_; }
   runs::Session& session() { return session_; }
-  /// \param domain of right-hand sides; null: one on a device of its own.
+  /// \param domain of right-hand sides; null: a new one on the chosen device.
   void open(const runs::Table& values, DomainPointer domain);
-  /// M x = b for all right-hand sides. \param guess of x, or null.
+  /// Solves M x = b for all right-hand sides. \param guess first guess of x, or null.
   Solved solve(const SpinorObject& b, const SpinorObject* guess) const;
 
  private:
