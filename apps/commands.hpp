@@ -1,5 +1,5 @@
 /// \file
-/// The command as a whole.
+/// The command `quarksmith`.
 #pragma once
 
 #include <span>
@@ -15,19 +15,19 @@ inline constexpr const char* exit_statuses =
     "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use, 128 + n ended by signal n.\n"
     "`quarksmith COMMAND --help` shows the options of a command.";
 
-/// Does what a command line says; what it cannot do it tells in one line on standard error. \return the exit status.
+/// Runs a command line; reports errors in one line on standard error. \return the exit status.
 int run_command_line(int argc, char** argv);
-/// The same, with errors as exceptions.
+/// Runs a command line, with errors as exceptions.
 /// \throws runs::Refusal, UsageError wrong use; Error as the run does.
 int perform(int argc, const char* const* argv);
 
-/// Runs, and `completion` and `man`, which tell of these: in the order of help.
+/// All commands in the order of help: runs, `completion` and `man`.
 std::vector<const runs::Command*> offered();
-/// What shells ask at each TAB: it is in no list.
+/// The hidden command that shells call at each TAB.
 extern const runs::Command complete;
-/// `--max-iterations`; of a word by its place its name.
+/// The option of a member, such as `--max-iterations`; for a positional one its name.
 std::string option_name_of(const runs::Member& member);
-/// What help says of a member: its range is part of it.
+/// The help of a member, with its range.
 std::string help_of(const runs::Member& member);
 
 }  // namespace quarksmith::apps

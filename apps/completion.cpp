@@ -69,7 +69,7 @@ void run(CompleteDescription& o, Session& session) {
     if (word.starts_with(begun)) session.print(fmt::format("{}\t{}\n", word, help));
 }
 
-/// What each shell is told.
+/// The completion script of each shell.
 constexpr std::pair<const char*, const char*> scripts[] = {
     {"bash", R"(# bash completion of quarksmith, made by `quarksmith completion bash`
 _quarksmith() {
