@@ -11,7 +11,7 @@ namespace quarksmith {
 
 /// Number of space-time directions; the order is x, y, z, t.
 inline constexpr int directions = 4;
-/// Colours of a field at most (generator/algebra/su3.py).
+/// Most colours of a field (generator/algebra/su3.py).
 inline constexpr int most_colours = 16;
 /// Sites of a block in the memory of a GPU: the threads of a warp.
 inline constexpr int site_block = 32;
@@ -40,16 +40,16 @@ struct Geometry {
   int half_sites;                 ///< sites (GPU) or blocks of lanes (CPU) of one parity
   int lanes;                      ///< lanes to a block; 1 on GPUs
   int split[directions];          ///< lanes along each direction; extent * split = extent of the lattice
-  int lane_bits;                  ///< log2 of the boxes that lanes cover, see boxes_of
+  int lane_bits;                  ///< log2 of the number of boxes (sub-lattices) that lanes cover, see boxes_of
   int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
   const LaneTables* lane_tables;  ///< null when lanes == 1
-  int slab;                       ///< planes of z that a GPU takes for all t before the next ones; 0: slices of t
+  int slab;  ///< planes of z that a GPU works on for all t before the next ones; 0: it goes slice by slice in t
 };
 
 /// Boxes of a lattice that lanes cover; if there are fewer than lanes, each is covered by several.
 inline int boxes_of(const Geometry& g) { return 1 << g.lane_bits; }
 
-/// One field as a kernel sees it: component n of site i lies as runtime/kernels/view.hpp says.
+/// A field as an operand of a kernel; runtime/kernels/view.hpp has the layout of component n of site i.
 struct Operand {
   void* data = nullptr;
   float* norm = nullptr;          ///< one scale a site and right-hand side for formats that need it
@@ -59,7 +59,7 @@ struct Operand {
   int lanes = 1;                  ///< lanes of the blocks in which this field is stored
 };
 
-/// A real number in both arithmetic precisions, so that no kernel converts.
+/// A real number in both arithmetic precisions, so that kernels need not convert it.
 struct Scalar {
   double d = 0;
   float f = 0;
@@ -73,50 +73,50 @@ struct ComplexScalar {
 };
 
 /// Coefficient c_mu(x) of a forward hop: `bulk`, or `edge` where the hop leaves the sub-lattices of all lanes; backward
-/// conj(c_mu(x-mu)). Where a part ends but the lattice does not, the edge is as the bulk (field.hpp: hops_of).
+/// conj(c_mu(x-mu)). At a boundary between ranks inside the lattice, `edge` equals `bulk` (field.hpp: hops_of).
 struct Hops {
   Scalar bulk[directions];
   Scalar edge_re[directions][2];  ///< real part of bulk * phase; [0] forward, [1] backward
   Scalar edge_im[directions][2];  ///< imaginary part for a forward hop; 0 for kernels with real coefficients
 };
 
-/// Ranks of a host that can store into each other's device memory, at most.
+/// Most ranks of a host that store into each other's device memory.
 inline constexpr int most_peers = 16;
 
 /// Counters in device memory by which peers signal arrivals to each other; each in a sector of its own.
 struct HaloSignals {
   static constexpr int stride = 32;
   unsigned arrived[2 * directions * stride];  ///< spinors in the ghost zone [2 mu + backward], of all exchanges so far
-  unsigned expected[directions];              ///< the same of exchanges that are done
-  unsigned exchange;                          ///< number of the present exchange; its parity is that of the buffer
-  unsigned ticket;                            ///< blocks of the present exchange that have read the above
+  unsigned expected[directions];              ///< spinors of all exchanges that are done
+  unsigned exchange;                          ///< number of the present exchange, whose parity selects the buffer
+  unsigned ticket;                            ///< blocks of threads that have read the above in the present exchange
 };
 
-/// The boundaries of one rank's part for one kind of spinors: what hops that leave the part find. Zones hold the colour
-/// vectors that cross a link, site for site of a face (runtime/kernels/site.hpp: face_index).
+/// The halo of the local lattice for one kind of spinors, into which hops that leave the local lattice lead. Zones hold
+/// the projected colour vectors for the sites of a face (runtime/kernels/site.hpp: face_index).
 struct Halo {
-  Operand arriving[directions][2];  ///< ghost zones for forward, backward hops; data null: not split
-  Operand leaving[directions][2];   ///< where this rank puts what the same hops of its neighbours need
-  Operand links[directions];        ///< U_mu of the last slice of the part behind; both parities
-  Operand long_links[directions];   ///< long links of its last slices, the last one first
-  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on the slices that hops reach; 0: not split
-  const int* boundary[2] = {};      ///< numbers of the sites of a parity from which some hop leaves the part
+  Operand arriving[directions][2];  ///< halo zones for forward, backward hops; data null: not divided
+  Operand leaving[directions][2];   ///< where this rank stores spinors for the same hops of its neighbours
+  Operand links[directions];        ///< U_mu on the last slice of the rank behind; both parities
+  Operand long_links[directions];   ///< long links on the last slices of the rank behind, the last one first
+  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on the slices that hops reach; 0: not divided
+  const int* boundary[2] = {};      ///< numbers of the sites of a parity from which a hop leaves the local lattice
   int boundary_count[2] = {};
-  int split = 0;  ///< bits of the directions that are split
-  // Of ranks that store into each other's zones, of which there are two sets, used in turn:
+  int split = 0;  ///< bits of the directions that are divided among ranks
+  // For ranks that store into each other's zones; there are two sets of zones, used in turn.
   HaloSignals* signals = nullptr;
   unsigned* raise[directions][2] = {};  ///< counters of neighbours: arrived[2 mu + backward]
   long long buffer = 0;                 ///< bytes from one set of zones to the next
 };
 
-/// Which work of a hopping term one launch does, in blocks of threads (GPU), and how.
+/// The stages of a hopping term that a launch does, in blocks of threads (GPU).
 struct HaloWork {
   bool pack = false, interior = false, exterior = false;
   bool whole = false;  ///< `exterior` means all sites
-  bool peers = false;  ///< zones are those of neighbours: counters tell when they are full
+  bool peers = false;  ///< spinors are stored into zones of neighbours, where counters signal their arrival
 };
 
-/// Ranks that add up numbers.
+/// The ranks of a global sum.
 struct Team {
   int ranks = 1, rank = 0;
   /// Sums over the ranks in their order; for kernels on the host's processors.
@@ -129,28 +129,30 @@ struct Team {
   static constexpr int most_sums = 32, most_rhs = 64;
 };
 
-/// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
-/// blas.py).
+/// Most slots of device scalars of a kernel, and the slots that every right-hand side has
+/// (generator/operators/blas.py).
 inline constexpr int most_slots = 24, active_slot = 0, status_slot = 1;
-/// A slot that is this or more stands for number slot - shared_slot of the first right-hand side of the call, for all.
+/// A slot of at least this value refers to number slot - shared_slot of the first right-hand side of the call, for all
+/// of them.
 inline constexpr int shared_slot = 128;
-/// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
+/// Values of slot `status_slot`: no problem, a quotient with denominator zero, a number that is not finite.
 enum class Status { fine, breakdown, not_finite };
 
-/// Slices of a vector along a fifth dimension, at most.
+/// Most slices of a vector along a fifth dimension.
 inline constexpr int most_slices = 64;
 
-/// State of the counter-based random numbers: the stream is (seed, counter), the place in it the global site.
+/// State of the counter-based random numbers: (seed, counter) selects the stream, the number of the global site the
+/// position in it.
 struct RandomState {
   unsigned long long seed = 0;
   unsigned long long counter = 0;
 };
 
-/// What a reducing kernel with a program on device scalars does: all, its sums alone (into `sums`), or the program
-/// alone with the sums that stand there.
+/// Stages of a kernel with sums and a scalar program: all, only the sums (into `sums`), or only the program, with the
+/// sums found there.
 enum class SumStage { all, sums, program };
 
-/// What any kernel over sites may read.
+/// Arguments that any kernel over sites may read.
 struct FieldArguments {
   Geometry geometry{};
   int parity = 0;       ///< parity of the output sites

@@ -22,7 +22,7 @@ struct BlockDot {
     const int groups = a.columns / tile, pair = rhs / tile;
     const int first_y = pair / groups * tile, first_x = pair % groups * tile;
     QUARKSMITH_UNROLL
-    for (int s = 0; s < Spins; ++s) {  // loads of the other spins are left out by the compiler
+    for (int s = 0; s < Spins; ++s) {  // the compiler drops loads of the other spins
       Colour<typename Spinors::Real, Spinors::colours> x[tile];
       QUARKSMITH_UNROLL
       for (int i = 0; i < tile; ++i) x[i] = Spinors::load(a.x, place, first_x + i)[s];

@@ -6,7 +6,7 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Matrices of a site to 16 bits. An item is a site with lanes, else a row of one.
+/// Converts matrices of sites to 16 bits. With lanes a work item is a site, else a row of one.
 template <class Codec>
 struct PackMatrices : PanelBody<Codec> {
   template <int W>
@@ -36,8 +36,8 @@ struct PackMatrices : PanelBody<Codec> {
   }
 };
 
-/// Columns a.direction and those that follow, of the columns of all points one after the other, += b in; or of a point
-/// that a.y names for each site, if not by -1. An item is a site with lanes, else a row of one.
+/// Adds b in to column a.direction and the following ones, counted over all points; or to those of the point that a.y
+/// gives for each site (-1: none). With lanes a work item is a site, else a row of one.
 template <class Codec>
 struct AddColumns : PanelBody<Codec> {
   template <int W>
@@ -61,7 +61,7 @@ struct AddColumns : PanelBody<Codec> {
   }
 };
 
-/// The numbers of a coarse field in the order of sites. An item is a slice of a site.
+/// Copies the numbers of a coarse field to the order of sites. A work item is a slice of a site.
 template <class Codec>
 struct GatherNumbers : PanelBody<Codec> {
   template <int W>
@@ -77,8 +77,8 @@ struct GatherNumbers : PanelBody<Codec> {
   }
 };
 
-/// out = 0 but for numbers a.direction and those that follow of site a.skip, each 1 in a right-hand side of its own.
-/// An item is a right-hand side.
+/// Sets unit vectors at site a.skip: in right-hand side n, number a.direction + n is 1, all others are 0. A work item
+/// is a right-hand side.
 template <class Codec>
 struct SetUnits : PanelBody<Codec> {
   template <int W>
@@ -91,7 +91,7 @@ struct SetUnits : PanelBody<Codec> {
   }
 };
 
-/// The product of CoarseApply, some rows after the others.
+/// The product of CoarseApply, for a few rows at a time.
 template <class Codec, class Stored>
 struct CoarseRows : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -101,7 +101,7 @@ struct CoarseRows : PanelBody<Codec> {
     each_column_group<CoarseRows>(a, index, group);
   }
 
-  /// Numbers n and those that follow of a slice of the site to which matrix number `matrix` is applied.
+  /// Numbers n, n + 1, ... of a slice of the site to which matrix number `matrix` is applied.
   template <int C>
   static QUARKSMITH_INLINE void load(const Arguments& a, const Stencil& s, int matrix, int first, int slice, int n,
                                      Complex<T> (&x)[C][chiral_numbers]) {
@@ -127,7 +127,7 @@ struct CoarseRows : PanelBody<Codec> {
     store_number(f, slice_of<T>(a.out, f, s.first[site], rhs, slice), n, re, im);
   }
 
-  /// With lanes: all rows of a site, some after the others, of which the sums stay in registers.
+  /// With lanes: all rows of a site, a few at a time, whose sums stay in registers.
   template <int C>
   static QUARKSMITH_INLINE void all_rows(const Arguments& a, const Stencil& s, int site, int first) {
     const int columns = s.places.slices * spinor_numbers;
@@ -148,7 +148,7 @@ struct CoarseRows : PanelBody<Codec> {
     }
   }
 
-  /// Without: a few rows of a site, part of the columns.
+  /// Without lanes: a few rows of a site, for a part of the columns.
   template <int C>
   static QUARKSMITH_INLINE void some_rows(const Arguments& a, const Stencil& s, int index, int first) {
     const int part = index % panel_parts, rows = index / panel_parts, apart = s.rows / panel_lanes<T>;
@@ -188,7 +188,7 @@ struct CoarseRows : PanelBody<Codec> {
   }
 };
 
-/// out = a x + b sum_points C in for the sites of a parity; x is left out where it has no data.
+/// out = a x + b sum_points C in for the sites of a parity; without x if that has no data.
 template <class Codec, class Stored>
 struct CoarseApply
     : std::conditional_t<!has_lanes && sizeof(Stored) == 2, CoarseTiles<Codec>, CoarseRows<Codec, Stored>> {};

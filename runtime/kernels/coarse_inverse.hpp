@@ -6,9 +6,9 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Column i of T with (V T)^+ V T = 1 in place of P^+ V_i, for the Gram matrix V^+ V of a chirality of a block: the
-/// inverse of its Cholesky factor. A vector that depends on those before it, but for rounding, is taken as what
-/// rounding left of it, and told of. An item is a chirality of a block.
+/// Replaces the Gram matrix V^+ V of a chirality of a block by T with (V T)^+ V T = 1, the inverse of its Cholesky
+/// factor. A vector that depends on earlier ones up to rounding is kept, and reported as failed. A work item is a
+/// chirality of a block.
 template <class Codec>
 struct FactorGram : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -35,7 +35,7 @@ struct FactorGram : PanelBody<Codec> {
     }
   };
 
-  /// The upper triangle becomes r with r^+ r = V^+ V, the lower one zero.
+  /// Replaces the upper triangle by r with r^+ r = V^+ V, the lower one by zero.
   static QUARKSMITH_INLINE bool factorise(const Matrix& m, int size) {
     const double least = sizeof(T) == 8 ? 1e-13 : 1e-5;
     bool independent = true;
@@ -62,7 +62,7 @@ struct FactorGram : PanelBody<Codec> {
     }
     return independent;
   }
-  /// An upper triangular matrix becomes its inverse, from the last column to the first.
+  /// Inverts an upper triangular matrix in place, from the last column to the first.
   static QUARKSMITH_INLINE void invert(const Matrix& m, int size) {
     for (int j = size - 1; j >= 0; --j) {
       m.set(j, j, {1 / m(j, j).re, 0});
@@ -88,8 +88,8 @@ struct FactorGram : PanelBody<Codec> {
   }
 };
 
-/// The inverse of the matrix of a site in its place, by Gauss and Jordan with the largest pivot of a column: of
-/// matrices number a.direction and those that follow. Items of a site share its rows.
+/// Inverts matrices a.direction and the following ones of each site in place, by Gauss-Jordan elimination with the
+/// largest pivot of a column. Work items of a site share its rows.
 template <class Codec>
 struct InvertMatrices : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -103,7 +103,7 @@ struct InvertMatrices : PanelBody<Codec> {
   static QUARKSMITH_INLINE T norm2(const T* column, int stored, int i) {
     return column[i] * column[i] + column[stored + i] * column[stored + i];
   }
-  /// Row of the largest number of a column, from row k on; -1: all vanish.
+  /// Row of the largest number of a column from row k on; -1 if all vanish.
   static QUARKSMITH_INLINE int largest(const T* column, int stored, int size, int k, int part) {
     T best = 0;
     int at = -1;
@@ -124,7 +124,7 @@ struct InvertMatrices : PanelBody<Codec> {
     }
     return at;
   }
-  /// Number j of the numbers that items have of `parts` together.
+  /// Number j of those that the work items of a site have together.
   static QUARKSMITH_INLINE T number_of(const T& mine, int j) {
     if constexpr (has_lanes) {
       return mine;
@@ -132,8 +132,8 @@ struct InvertMatrices : PanelBody<Codec> {
       return Warp<T>::of(mine, j);
     }
   }
-  /// Subtracts multiples of column k from the others, so that row k is 0 there but for what takes its place; in column
-  /// k itself, that of the inverse.
+  /// Subtracts multiples of column k from the others to eliminate row k, and stores the elements of the inverse in
+  /// their place.
   static QUARKSMITH_INLINE void eliminate(T* matrix, int stored, int size, int k, int part) {
     T* const pivot = matrix + 2LL * k * stored;
     const T norm = norm2(pivot, stored, k), inv_re = pivot[k] / norm, inv_im = -pivot[stored + k] / norm;
@@ -175,7 +175,7 @@ struct InvertMatrices : PanelBody<Codec> {
     const Stencil& s = *static_cast<const Stencil*>(a.matrix);
     const int size = s.places.slices * spinor_numbers, stored = s.rows, part = index % parts;
     T* const matrix = static_cast<T*>(s.panel) + 2LL * (a.direction + index / parts) * size * stored;
-    short row[2 * most_vectors];  // that was exchanged with row k
+    short row[2 * most_vectors];  // the row exchanged with row k
     for (int k = 0; k < size; ++k) {
       T* const pivots = matrix + 2LL * k * stored;
       const int p = largest(pivots, stored, size, k, part);
@@ -200,9 +200,8 @@ struct InvertMatrices : PanelBody<Codec> {
   }
 };
 
-/// A step of the elimination of Gauss and Jordan on a matrix of blocks, the matrices that couple every site to every
-/// other: a.direction is that of the pivot, which holds its inverse D already. An item is a block with lanes, else a
-/// few rows of a column of one.
+/// A step of Gauss-Jordan elimination on a matrix of blocks, which couple every site to every other: a.direction is the
+/// pivot, whose block is already its inverse D. With lanes a work item is a block, else a few rows of a column of one.
 template <class Codec>
 struct BlockElimination : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -223,7 +222,7 @@ struct BlockElimination : PanelBody<Codec> {
   QUARKSMITH_INLINE T* column_of(int i) const { return scratch + i * numbers(); }
   QUARKSMITH_INLINE T* row_of(int j) const { return scratch + (blocks + j) * numbers(); }
 
-  /// Columns that an item takes together.
+  /// Columns that a work item treats together.
   static constexpr int together = has_lanes ? panel_columns : 1;
   struct Sums {
     PanelRows<T> re[together] = {}, im[together] = {};
@@ -267,7 +266,7 @@ struct BlockElimination : PanelBody<Codec> {
   }
 };
 
-/// The pivots of a step.
+/// Stores the column of a step's pivot, and its row times D, in scratch memory.
 template <class Codec>
 struct TakePivots : PanelBody<Codec> {
   template <int W>
@@ -286,7 +285,7 @@ struct TakePivots : PanelBody<Codec> {
   }
 };
 
-/// What they leave of the other blocks.
+/// Eliminates the pivot from all other blocks.
 template <class Codec>
 struct EliminatePivots : PanelBody<Codec> {
   template <int W>

@@ -72,8 +72,8 @@ struct AlternateSigns : PanelBody<Codec> {
   }
 };
 
-/// Near-null vectors from the right-hand sides of a.in into the panels; an item is a site of a block with lanes, else
-/// one of its vectors.
+/// Copies near-null vectors from the right-hand sides of a.in to the panels. With lanes a work item is a site of a
+/// block, else one vector of it.
 template <class Codec>
 struct KeepVectors : PanelBody<Codec> {
   template <int W>
@@ -94,7 +94,7 @@ struct KeepVectors : PanelBody<Codec> {
   }
 };
 
-/// Near-null vectors to 16 bits. An item is a chirality of a block with lanes, else a row of one.
+/// Converts near-null vectors to 16 bits. With lanes a work item is a chirality of a block, else a row of one.
 template <class Codec>
 struct PackVectors : PanelBody<Codec> {
   template <int W>
@@ -126,9 +126,9 @@ struct PackVectors : PanelBody<Codec> {
   }
 };
 
-/// out_c = +- V_j of one chirality, j = c and those that follow, as fields: what P makes of unit vectors. Both begin at
-/// number a.direction of the 2 N numbers of a coarse vector; a.skip is the pattern of blocks. An item is a site of a
-/// block with lanes, else one of its words.
+/// P of unit vectors, as fields: right-hand side n becomes the near-null vector of number a.direction + n of the 2 N
+/// numbers of a coarse vector, with the signs of the pattern a.skip of blocks. With lanes a work item is a site of a
+/// block, else one of its words.
 template <class Codec, class Stored>
 struct SpreadVectors : PanelBody<Codec> {
   template <int W>

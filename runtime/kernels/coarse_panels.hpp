@@ -1,6 +1,5 @@
 /// \file
-/// What kernels between a lattice and that of its blocks, and on the latter, have in common: products of dense matrices
-/// and vectors.
+/// Common parts of kernels of coarse lattices and of transfers to them: products of dense matrices and vectors.
 ///
 /// Rows of matrices are contiguous (coarse_records.hpp). With SIMD lanes an item is a block, or coarse site, and rows
 /// are worked on as vectors; elsewhere an item is a few rows, or numbers, and neighbouring threads share the columns.
@@ -14,7 +13,7 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Numbers of a register (runtime/targets/cpu/kernel.hpp); not there where items are threads.
+/// Numbers of a register (runtime/targets/cpu/kernel.hpp); not used where work items are threads.
 template <class T>
 extern const int full_lanes;
 
@@ -26,7 +25,7 @@ template <class T>
 inline constexpr int most_groups = has_lanes ? (most_vectors + panel_lanes<T> - 1) / panel_lanes<T> : 1;
 inline constexpr int panel_parts = has_lanes ? 1 : item_parts;
 
-/// What threads do together, where items are threads: runtime/targets/NAME/warp.hpp.
+/// Operations of the threads of a warp, where work items are threads: runtime/targets/NAME/warp.hpp.
 template <class T>
 struct Warp;
 
@@ -55,7 +54,7 @@ QUARKSMITH_INLINE T get_lane(const ThreadRows<T>& v, int i) {
   return v.row[i];
 }
 
-/// What a thread loads or stores at once.
+/// Numbers that a thread loads or stores at once.
 template <class T>
 struct alignas(16) Chunk {
   T number[16 / sizeof(T)];
@@ -109,7 +108,7 @@ QUARKSMITH_INLINE PanelRows<T> panel_load(const Stored* from) {
     return load_lanes<Stored, panel_lanes<T>>(from);
   }
 }
-/// The first `count` rows, if there are not so many.
+/// Loads only the first `count` rows, if there are fewer.
 template <class T>
 QUARKSMITH_INLINE void panel_store(T* to, const PanelRows<T>& v, int count) {
   if constexpr (has_lanes) {
@@ -122,7 +121,7 @@ QUARKSMITH_INLINE void panel_store(T* to, const PanelRows<T>& v, int count) {
   for (int i = 0; i < panel_lanes<T>; ++i)
     if (i < count) to[i] = get_lane(v, i);
 }
-/// The sum of what the items of a group of rows have.
+/// The sum over the work items that share a group of rows.
 template <class T>
 QUARKSMITH_INLINE void add_parts(PanelRows<T>& v) {
   if constexpr (!has_lanes) {
@@ -130,7 +129,7 @@ QUARKSMITH_INLINE void add_parts(PanelRows<T>& v) {
     for (int i = 0; i < item_rows; ++i) v.row[i] = sum_of_threads<item_parts>(v.row[i]);
   }
 }
-/// Which of two arrays holds matrices that are stored so.
+/// The array of a record with matrices of this storage type.
 template <class Stored, class Record>
 QUARKSMITH_INLINE Stored* panel_of(const Record& r) {
   if constexpr (sizeof(Stored) == 2) {
@@ -182,7 +181,7 @@ QUARKSMITH_INLINE T* coarse_slice(const Operand& f, const FieldPlaces& places, i
   return slice_of<T>(f, places, first, rhs, j / chiral_numbers);
 }
 
-/// The factor of a block in a pattern (one_colour): its sign, or whether it counts.
+/// The factor of a block in a pattern (one_colour): its sign, or 1 for blocks of one colour and 0 for others.
 template <class T>
 QUARKSMITH_INLINE T sign_of(unsigned odd, int pattern) {
   if (pattern & one_colour) return odd == unsigned(pattern - one_colour) ? T(1) : T(0);
@@ -192,7 +191,7 @@ QUARKSMITH_INLINE T sign_of(unsigned odd, int pattern) {
   return bits & 1 ? T(-1) : T(1);
 }
 
-/// re, im += m x, or with the conjugate of m.
+/// Adds m x, or conj(m) x, to re and im.
 template <bool Conjugate, class T>
 QUARKSMITH_INLINE void add_column(const PanelRows<T>& m_re, const PanelRows<T>& m_im, const T& x_re, const T& x_im,
                                   PanelRows<T>& re, PanelRows<T>& im) {
@@ -265,7 +264,7 @@ QUARKSMITH_INLINE int nearest_of(T a) {
   return int(a < T(0) ? a - T(0.5) : a + T(0.5));
 }
 
-/// Rows of matrices to 16 bits, with the factor that leaves the largest of them unharmed.
+/// Conversion of rows of matrices to 16 bits, with a factor for each row, determined by its largest number.
 template <class T>
 struct PackedRows {
   const T* from;

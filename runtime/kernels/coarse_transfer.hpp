@@ -125,7 +125,7 @@ struct RestrictRows : PanelBody<Codec> {
   }
 };
 
-/// out = P in. An item is a block with lanes, else a number of some of its sites.
+/// out = P in. With lanes a work item is a block, else a number at some of its sites.
 template <class Codec, class Stored>
 struct ProlongRows : PanelBody<Codec> {
   using T = typename Codec::Element;
@@ -206,7 +206,7 @@ struct ProlongRows : PanelBody<Codec> {
     }
   }
 
-  /// Number n of item_sites sites of a block: what a thread makes.
+  /// Computes number n at item_sites sites of a block, the work of a thread.
   template <int C>
   static QUARKSMITH_INLINE void numbers(const Arguments& a, int index, int first) {
     const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
@@ -215,7 +215,7 @@ struct ProlongRows : PanelBody<Codec> {
     const int block = together / groups, begin = together % groups * item_sites, chirality = n / chiral_numbers;
     const Stored* panel[item_sites];
     QUARKSMITH_UNROLL
-    for (int s = 0; s < item_sites; ++s) {  // a site that is not there counts as the last one
+    for (int s = 0; s < item_sites; ++s) {  // sites beyond the end repeat the last one
       const int inside = begin + s < b.sites ? begin + s : b.sites - 1;
       const long long site = static_cast<long long>(block) * b.block_sites + inside;
       panel[s] = panel_of<Stored>(b) + ((site * b.slices + slice) * spinor_numbers + n) * 2 * b.rows;
@@ -272,7 +272,7 @@ struct ProlongRows : PanelBody<Codec> {
   }
 };
 
-/// Restriction and prolongation with vectors that are stored so.
+/// Restriction and prolongation with near-null vectors of this storage type.
 template <class Codec, class Stored>
 struct Restrict
     : std::conditional_t<!has_lanes && sizeof(Stored) == 2, RestrictTiles<Codec>, RestrictRows<Codec, Stored>> {};

@@ -48,13 +48,13 @@ struct Ieee {
   }
 };
 
-/// A format of fields of N colours; by themselves formats are of three.
+/// A storage format for fields of N colours; plain formats are for three.
 template <class Codec, int N>
 struct OfColours : Codec {
   static constexpr int colours = N;
 };
 
-/// Links that are loaded past the first cache, since no other site uses them.
+/// A storage format for links that are loaded without the first cache, since no other site uses them.
 template <class Codec>
 struct Streamed : Codec {
   static constexpr bool streamed = true;
@@ -70,7 +70,8 @@ struct Fixed {
   using Word = WordType;
   using Element = float;
   static constexpr bool has_norm = HasNorm;
-  /// Modulus that balances what is lost below it against what moving to it costs: 1/sqrt(limit).
+  /// Modulus below which links keep too few digits, balanced against the cost of avoiding it (Ops.smallest of
+  /// generator/algebra/su3.py): 1/sqrt(limit).
   static constexpr double smallest = sizeof(Word) == 1 ? 0.09 : 0.0055;
   static constexpr float step = sizeof(Word) == 1 ? 0x1.0204p-7f : 0x1.0004p-15f;
   static constexpr float limit = 1 / step;

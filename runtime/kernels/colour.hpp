@@ -1,11 +1,11 @@
 /// \file
-/// Colour vectors and colour matrices of a kernel, of three colours where nothing else is said. Include after
+/// Colour vectors and colour matrices of a kernel, by default of three colours. Include after
 /// runtime/kernels/complex.hpp.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Colours of what a type describes, a storage of links or a format of fields: three where it does not say.
+/// Number of colours of a link storage or a format of fields; three unless the type defines it.
 template <class>
 using nothing = void;
 template <class T, class = void>
@@ -78,7 +78,7 @@ template <class R, int N = 3>
 struct Link {
   Complex<R> e[N * N];
 };
-/// That of three colours has rows a, b, c: element (0,1) is a1.
+/// The 3x3 matrix with rows a, b, c: element (0,1) is a1.
 template <class R>
 struct Link<R, 3> {
   Complex<R> a0, a1, a2, b0, b1, b2, c0, c1, c2;
@@ -205,7 +205,7 @@ QUARKSMITH_INLINE Complex<R> trace(const Link<R, N>& u) {
   return sum;
 }
 
-// The same of three colours, element by element: compilers keep in registers what has a name.
+// Specialisations for three colours, element by element: compilers keep named variables in registers.
 
 template <class R>
 QUARKSMITH_INLINE Colour<R> mul(const Link<R>& u, const Colour<R>& v) {

@@ -1,8 +1,8 @@
 /// \file
-/// What happens to D psi before it is stored, as what caches need not keep: they have room for neighbours of other
-/// sites. A Term is a site term T or its inverse (runtime/kernels/term.hpp, runtime/kernels/twist.hpp): it says how
-/// many right-hand sides it mixes, which an epilogue finishes together. `prefetch` prefetches what `finish` will read
-/// for one right-hand side. `combines`: it reads x.
+/// Epilogues: operations on D psi before it is stored. Stores bypass caches, to leave room for neighbours of other
+/// sites. A Term is a site term T or its inverse (runtime/kernels/term.hpp, runtime/kernels/twist.hpp), and has the
+/// number of right-hand sides that it mixes, which an epilogue finishes together. `prefetch` prefetches the data that
+/// `finish` reads for one right-hand side. `combines` is true if the epilogue reads x.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {

@@ -1,6 +1,6 @@
 /// \file
-/// What bodies of lattice expressions are made of: fields at a site or a walk away from it, and arithmetic of spinors.
-/// Include after runtime/kernels/kernel.hpp.
+/// Building blocks of kernels of lattice expressions: fields at a site or at the end of a walk from it, and arithmetic
+/// of spinors. Include after runtime/kernels/kernel.hpp.
 #pragma once
 
 #include "runtime/kernels/su3.hpp"
@@ -15,7 +15,7 @@ QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x)
   return at;
 }
 
-/// What an array holds for a direction that is known when it runs, without an address.
+/// Element mu of an array, for a direction known at run time, without indexing memory.
 QUARKSMITH_INLINE int chosen(const int (&of)[directions], int mu) {
   int value = of[0];
   QUARKSMITH_UNROLL
@@ -56,7 +56,7 @@ QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Compl
   return z;
 }
 
-/// In place: to return a matrix is to copy it.
+/// Exchanges lanes in place, since returning a matrix would copy it.
 template <int Length, class R, int N>
 QUARKSMITH_OUTLINED void seen_from_start(const Walk<Length>& at, Link<R, N>& there) {
   there = map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
@@ -94,7 +94,7 @@ QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk
     if (at.exchanges > 0) seen_from_start(at, u);
   return u;
 }
-/// The same as a function, of which long bodies hold many.
+/// load_matrix as a function that is not inlined, for long kernels with many loads.
 template <class Links, int Length>
 QUARKSMITH_OUTLINED typename Links::Value matrix_at(const Operand& f, const Walk<Length>& at, int mu) {
   return load_matrix<Links>(f, at, mu);
@@ -147,7 +147,7 @@ QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Wa
   return psi;
 }
 
-/// What a fermion finds beyond the end of its lane's sub-lattice: lanes change places, the boundary phase is applied.
+/// Takes a fermion across the end of its lane's sub-lattice: exchanges lanes, and applies the boundary phase.
 template <class R, int S, int N>
 QUARKSMITH_OUTLINED Spinor<R, S, N> across(const Arguments& a, const Spinor<R, S, N>& from, int mu, int back) {
   using E = Element<R>;
@@ -275,7 +275,7 @@ template <class R, int N>
 QUARKSMITH_INLINE Link<R, N> operator*(const Complex<R>& a, const Link<R, N>& u) {
   return map(u, [&a](const Complex<R>& z) { return a * z; });
 }
-/// u v as a function, of which bodies hold many: inlined everywhere they take a compiler for the CPU minutes.
+/// u v as a function that is not inlined: with many inlined products compilers for CPUs take minutes.
 template <class R, int N>
 QUARKSMITH_FUNCTION Link<R, N> product(const Link<R, N>& u, const Link<R, N>& v) {
   return u * v;

@@ -34,7 +34,7 @@ QUARKSMITH_INLINE void rotate_rows(const Quaternion& g, Colour<double, N>& x, Co
   x = top;
 }
 
-/// By elimination with exchange of rows.
+/// The determinant, by elimination with exchange of rows.
 template <int N>
 QUARKSMITH_INLINE Complex<double> determinant(MatrixRows<double, N> m) {
   Complex<double> det = {1, 0};
@@ -55,7 +55,8 @@ QUARKSMITH_INLINE Complex<double> determinant(MatrixRows<double, N> m) {
   return det;
 }
 
-/// Rows made orthonormal from the first on, the last turned so that the determinant is 1: removes accumulated rounding.
+/// Makes rows orthonormal, beginning with the first, and the determinant 1 by a phase of the last: removes accumulated
+/// rounding errors.
 template <int N>
 QUARKSMITH_INLINE void reunitarise(MatrixRows<double, N>& m) {
   for (int i = 0; i < N; ++i) {

@@ -1,7 +1,7 @@
 /// \file
-/// Backward hops with coefficients of their own: operators whose forward and backward hops differ by a number, as with
-/// a chemical potential. Their hops all have one length: `long_hops` of the arguments has no other use, and its
-/// `bulk[mu]` is what multiplies a backward hop in addition to the coefficient of the forward one.
+/// Operators whose backward hops have other coefficients than forward hops, as with a chemical potential. Their hops
+/// all have one length: `long_hops` of the arguments has no other use, and its `bulk[mu]` is what multiplies a backward
+/// hop in addition to the coefficient of the forward one.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {

@@ -1,5 +1,5 @@
 /// \file
-/// What generated kernels of all targets are made of. Include after the target's kernel.hpp and before its other
+/// Headers that generated kernels of all targets use. Include after the target's kernel.hpp and before its other
 /// headers.
 #pragma once
 

@@ -1,12 +1,11 @@
 /// \file
-/// Updates of links where a lattice is spread over ranks: in a box round the part of one. Include after
-/// runtime/kernels/kernel.hpp.
+/// Updates of links on several ranks, on padded lattices. Include after runtime/kernels/kernel.hpp.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// update_link for every lane of a block: of a whole lattice, or of a box whose sites `in` numbers as the whole lattice
-/// does, slot by slot; those of other ranks have no number there and are left as they are.
+/// Calls update_link for every lane of a block of the whole lattice, or of a padded lattice, for whose slots `in` has
+/// the numbers of sites in the whole lattice; sites of other ranks have none, and are left unchanged.
 template <class Update, int W, class R, int N>
 QUARKSMITH_INLINE void update_own_lanes(const Arguments& a, const Site& x, Link<R, N>& u, const Link<R, N>& staple) {
   if (a.in.data == nullptr) return update_lanes<Update, W>(a, x, u, staple);

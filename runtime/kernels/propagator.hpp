@@ -5,7 +5,7 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A product of gamma matrices that comes with the call: of all sixteen, the elements in packed bits
+/// A product of gamma matrices that is an argument of the call; elements of all sixteen products are packed into bits
 /// (generator/lower/propagators.py).
 struct GammaElements {
   int number;

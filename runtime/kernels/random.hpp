@@ -1,7 +1,7 @@
 /// \file
 /// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC11, "Parallel random numbers: as easy as
-/// 1, 2, 3"). Host and kernels share it. What a site draws depends on seed, counter and the number of the site in the
-/// whole lattice, on nothing else.
+/// 1, 2, 3"). Host and kernels share it. The numbers of a site depend only on seed, counter and the number of the site
+/// in the whole lattice.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"

@@ -16,7 +16,7 @@ QUARKSMITH_INLINE Number operator*(const Number& a, const Number& b) {
 }
 QUARKSMITH_INLINE Number conjugate(const Number& a) { return {a.re, -a.im}; }
 QUARKSMITH_INLINE Number real_part(const Number& a) { return {a.re, 0}; }
-// Of real numbers; false and 0 where one of them is not a number.
+// Comparisons of real numbers; false, or 0, if one is NaN.
 QUARKSMITH_INLINE Number greater(const Number& a, const Number& b) { return {a.re > b.re ? 1.0 : 0.0, 0}; }
 QUARKSMITH_INLINE Number not_less(const Number& a, const Number& b) { return {a.re >= b.re ? 1.0 : 0.0, 0}; }
 QUARKSMITH_INLINE Number larger(const Number& a, const Number& b) { return a.re > b.re ? a : b; }
@@ -65,7 +65,7 @@ class Slots {
     broken_ = true;
     return {0, 0};
   }
-  /// Records what went wrong and deactivates the right-hand side.
+  /// Records an error in the status slot, and deactivates the right-hand side.
   QUARKSMITH_INLINE void finish() {
     if (finite_ && !broken_) return;
     double* base = a_.scalars + static_cast<long long>(rhs_) * a_.scalar_stride;

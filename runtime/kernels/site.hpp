@@ -33,18 +33,18 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   s.x[0] = 2 * (index - row * (g.extent[0] / 2)) + odd;
   return s;
 }
-/// Site of a number among all sites: 2 n + parity for site n of a parity, whose neighbours are near in memory.
+/// The site with a number among all sites: 2 n + parity for site n of a parity, so that neighbours are near in memory.
 QUARKSMITH_INLINE Site make_site(const Geometry& g, int number, int rhs) {
   return make_site(g, number & 1, number >> 1, rhs);
 }
 
 /// The sites that kernels of all sites work on.
 QUARKSMITH_ANYWHERE const Geometry& worked_on(const Arguments& a) { return has_lanes ? a.geometry : a.part; }
-/// One of them, where fields hold these sites alone.
+/// Site `number` of worked_on(a), in fields that hold only these sites.
 QUARKSMITH_INLINE Site make_site(const Arguments& a, int number, int rhs) {
   return make_site(worked_on(a), number, rhs);
 }
-/// The same site where fields have a border round these.
+/// The same site in fields on the padded lattice.
 QUARKSMITH_INLINE Site within_border(const Arguments& a, const Site& home) {
   Site x = home;
   if constexpr (!has_lanes) {
@@ -57,7 +57,7 @@ QUARKSMITH_INLINE Site within_border(const Arguments& a, const Site& home) {
   return x;
 }
 
-/// What bodies say of themselves: this one takes the sites of a parity, in lanes, and adds up some numbers.
+/// Base of kernel bodies that work on the sites of one parity, in lanes, and compute `Sums` sums.
 template <class Codec, int Sums = 0>
 struct SiteBody {
   using Element = typename Codec::Element;
@@ -65,13 +65,13 @@ struct SiteBody {
   static constexpr bool vectorised = true;
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
 };
-/// This one takes all sites, by their numbers among all.
+/// Base of kernel bodies that work on all sites, by their numbers among all.
 template <class Codec, int Sums = 0>
 struct LatticeBody : SiteBody<Codec, Sums> {
   static constexpr bool both_parities = true;
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return 2 * worked_on(a).half_sites; }
 };
-/// Elements of fields, whatever their order.
+/// Base of kernel bodies that work on elements of fields in any order.
 template <class Codec, int Sums = 0>
 struct ElementBody : SiteBody<Codec, Sums> {
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return int(a.count); }
@@ -135,7 +135,7 @@ QUARKSMITH_INLINE int face_index(const Geometry& g, const Site& s) {
   return row * (g.extent[0] / 2) + s.x[0] / 2;
 }
 
-/// Slices of the neighbouring part that a hop which leaves the part passes before the one where it ends.
+/// Slices of the neighbouring rank that a hop out of the local lattice skips before the one where it ends.
 template <int Mu, int Step>
 QUARKSMITH_INLINE int slices_beyond(const Geometry& g, const Site& s) {
   if constexpr (Hop<Mu, Step>::length == 1) return 0;
@@ -177,7 +177,7 @@ QUARKSMITH_INLINE bool on_boundary(const Geometry& g, const Site& s, int mask) {
   return leaves;
 }
 
-/// Whether a launch of kernel K leaves a site to another one, because its hops leave this rank's part.
+/// Whether a launch of kernel K leaves a site to another launch, because hops from it leave the local lattice.
 template <class K, int Reach = K::HalfSpinor::depth>
 QUARKSMITH_INLINE bool is_left_out(const Arguments& a, int index, int) {
   return a.skip != 0 && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, index, 0), a.skip);
@@ -200,8 +200,8 @@ QUARKSMITH_INLINE V staggered_sign(const Site& s, const V& h) {
   return (sum & 1) != 0 ? -h : h;
 }
 
-/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied.
-/// Inlined: a call would spill registers at every hop, whether it leaves or not.
+/// Takes vectors over a hop that leaves the sub-lattice: exchanges lanes, and applies the boundary phase. Inlined, as a
+/// call would spill registers at every hop.
 template <bool HasComplexPhase, int Mu, int Step, class R, int N>
 QUARKSMITH_INLINE Colour<R, N> arrive_across(const Arguments& a, const Colour<R, N>& from) {
   constexpr int back = Step > 0 ? 0 : 1;
@@ -282,7 +282,7 @@ QUARKSMITH_INLINE Colour<R, N>& operator-=(Colour<R, N>& sum, const Scaled<R, N>
   return sum += -a;
 }
 
-/// What arrives over a hop, times its scale and coefficient as one factor: for targets that take no branch.
+/// Takes a vector over a hop, times its scale and coefficient as one factor, for targets that avoid the branch.
 template <bool HasComplexPhase, int Mu, int Step, class Scale, class R, int C>
 QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Step>& n, const Scale& scale,
                               const Colour<R, C>& h) {
@@ -295,7 +295,7 @@ QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Step>& n, 
     return Scaled<R, C>{re * scale, h};
   }
 }
-/// The same of N vectors, where a branch is taken: one for all.
+/// Takes N vectors over a hop, with one branch for all.
 template <bool HasComplexPhase, int N, int Mu, int Step, class R, int C>
 QUARKSMITH_INLINE void arrive_in_place(const Arguments& a, const Neighbour<Mu, Step>& n, Colour<R, C>* h) {
   const Element<R> bulk = scalar<R>(coefficients_of<Step>(a).bulk[Mu]);

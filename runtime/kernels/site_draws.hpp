@@ -1,5 +1,5 @@
 /// \file
-/// Gaussian noise of fields, drawn where they are: hosts and GPUs share it.
+/// Random numbers for fields, drawn in the memory where they are; shared by hosts and GPUs.
 #pragma once
 
 #include <cmath>
@@ -15,19 +15,19 @@ QUARKSMITH_ANYWHERE double gaussian(Random& random) {
   return radius * cos(6.283185307179586476925 * random.uniform());
 }
 
-/// What a field of doubles gets at each site, from a stream of the site's own: the same however a lattice is spread.
+/// Random numbers of a field of doubles, from one stream for each site: the same on any grid of ranks.
 struct SiteDraws {
   enum class Kind { algebra, complex_numbers, signs };
 
   StoredSites to;
-  const unsigned long long* numbers = nullptr;  ///< of the slots in the whole lattice; `nowhere`: no site is there
+  const unsigned long long* numbers = nullptr;  ///< of slots in the whole lattice; `nowhere`: there is no site
   int slots = 0;
   RandomState random;
   /// Matrices i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1; z with <|z|^2> = 1, of Gaussian numbers
   /// or of signs.
   Kind kind = Kind::complex_numbers;
   int spins = 1, colours = 3;
-  double rotation[32] = {};  ///< what turns four spins, row by row
+  double rotation[32] = {};  ///< matrix that rotates four spins to the gamma basis, row by row
 
   static constexpr unsigned long long nowhere = ~0ull;
 };
@@ -102,7 +102,7 @@ QUARKSMITH_ANYWHERE void draw_site(const SiteDraws& d, int slot) {
     double psi[8 * most_colours];
     const int reals = 2 * d.colours * d.spins;
     constexpr double size = 0.7071067811865475244008;
-    double bits = 0;  // of a uniform number, one after the other
+    double bits = 0;  // random bits of a uniform number, used one after the other
     for (int n = 0; n < reals; ++n) {
       if (d.kind == SiteDraws::Kind::complex_numbers) {
         psi[n] = gaussian(random) * size;

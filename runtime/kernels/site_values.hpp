@@ -1,13 +1,12 @@
 /// \file
-/// What each site adds to the sums of a lattice expression, kept instead of added up. Include after
+/// The contribution of each site to the sums of a lattice expression, stored instead of summed. Include after
 /// runtime/kernels/expression_site.hpp.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Kernel K with its sums of a site as numbers in a.out, of right-hand side and parity by their strides: how a kernel
-/// adds up depends on lanes, blocks and the part of the lattice that a rank has (runtime/fields/site_sums.hpp does
-/// not).
+/// Kernel K with the contributions of each site stored in a.out instead of summed: the order of a kernel's sums depends
+/// on lanes, blocks and ranks, that of runtime/fields/site_sums.hpp does not.
 template <class K>
 struct SiteValues : K {
   static constexpr int sums = 0;

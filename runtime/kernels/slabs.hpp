@@ -1,13 +1,12 @@
 /// \file
-/// In which order GPUs take the sites of a large lattice.
+/// The order in which GPUs work on the sites of a large lattice.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
 
-/// Number `index` among the places of a lattice, t slowest, then z, if slabs of z are taken for all t one after the
-/// other.
+/// The place (t slowest, then z) of number `index` in an order by slabs of z, each for all t before the next.
 /// \param plane places of one z and t. \param depth z of a slab; it divides z.
 QUARKSMITH_ANYWHERE int in_slabs(int index, int plane, int z, int t, int depth) {
   const int slice = plane * depth, slab = index / (slice * t), inside = index - slab * slice * t, time = inside / slice;

@@ -36,8 +36,8 @@ struct ColourOf {
   }
 };
 
-/// What a thread of a chain works on: a colour where that is a short vector by itself, so that many threads have the
-/// memory to keep their slices; else a site.
+/// The work of a thread of a chain: one colour if that is a whole short vector, so that many threads have memory for
+/// their slices; else a site.
 template <class Whole, int S,
           bool Apart = !has_lanes && vector_bytes_of<2 * int(sizeof(typename Whole::Word))> ==
                                          vector_bytes_of<Whole::words* int(sizeof(typename Whole::Word))>>
@@ -99,7 +99,7 @@ struct SliceChain {
   }
 };
 
-/// The parts of all slices of a vector at one site, where the target keeps them.
+/// All slices of a vector at one site, in memory that the target chooses.
 template <class R, int W, int Parts, int Rank, int Colours>
 class KeptSlices {
  public:

@@ -1,13 +1,14 @@
 /// \file
-/// The sites of a field as devices copy them, whatever they hold.
+/// The memory layout of a field's sites, for copies by devices, whatever the content.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
 
-/// Where the sites of a field lie: all words of a site in pieces (a word of a CPU's lane, a short vector of a GPU), a
-/// row of as many sites as a block has side by side. Slots number the sites in this order, with what fills blocks.
+/// Layout of the sites of a field: the words of a site are in pieces (a word of a CPU's lane, a short vector of a GPU),
+/// and pieces of the sites of a block are contiguous, a row. Slots number the sites in this order, including padding of
+/// blocks.
 struct StoredSites {
   char* data = nullptr;
   float* norm = nullptr;  ///< one scale a slot for formats that need it
@@ -17,11 +18,11 @@ struct StoredSites {
   int rhs = 1;
   long long rhs_bytes = 0;        ///< between right-hand sides
   long long norm_rhs_stride = 0;  ///< norms between right-hand sides
-  int half = 0;                   ///< from this slot on, of the second parity,
-  long long gap = 0;              ///< sites lie so many pieces further on: others are between the parities
+  int half = 0;                   ///< first slot of the second parity,
+  long long gap = 0;              ///< whose sites are offset by this many pieces, as other data is between the parities
 
   long long site_bytes() const { return static_cast<long long>(pieces) * piece_bytes; }
-  /// Pieces before the first one of a slot; the next ones of it lie a row apart.
+  /// Offset of the first piece of a slot, in pieces; its next ones follow at distances of a row.
   QUARKSMITH_ANYWHERE long long first_piece(int slot) const {
     return static_cast<long long>(slot / row) * pieces * row + slot % row + (slot < half ? 0 : gap);
   }
@@ -30,9 +31,9 @@ struct StoredSites {
 /// One of the numbers that each site has: doubles, or floats.
 struct SiteNumbers {
   const double* data = nullptr;
-  long long rows = 0;             ///< of sites, with what fills blocks
-  int row = 1;                    ///< sites side by side that count: other lanes hold copies
-  int apart = 1;                  ///< doubles from one of them to the next
+  long long rows = 0;             ///< rows of sites, including padding of blocks
+  int row = 1;                    ///< sites of a row that count: other lanes hold copies
+  int apart = 1;                  ///< doubles from one such site to the next
   long long stride = 0;           ///< doubles from row to row
   const float* single = nullptr;  ///< in place of `data`
 
@@ -55,14 +56,14 @@ struct SliceNumbers {
   QUARKSMITH_ANYWHERE long long results() const { return static_cast<long long>(slices) * count; }
 };
 
-/// What makes sums of doubles exact, whatever their order: a number x of at most `limit` is cut into a multiple of a
-/// unit, (x + first) - first, one of a smaller unit, likewise with `second`, and what both leave is dropped (J. Demmel
-/// and H. D. Nguyen, ARITH 21 (2013) 163).
+/// Units that make sums of doubles exact in any order: a number x is split into a multiple of one unit, (x + first) -
+/// first, and one of a smaller unit, likewise with `second`; the rest is dropped (J. Demmel and H. D. Nguyen, ARITH 21
+/// (2013) 163).
 struct SumUnits {
   double first = 0, second = 0;
 };
 
-/// A site of one field that becomes one of another.
+/// A site of one field that is copied to one of another.
 struct SitePair {
   int to, from;  ///< slots
 };

@@ -173,7 +173,7 @@ QUARKSMITH_FUNCTION Link<R, N> relaxed_hits(const Link<R, N>& m, const R& boost)
   return u;
 }
 
-/// A matrix that is Sign times its own conjugate, of its diagonal and what is above: the rest is not computed.
+/// A matrix that is Sign times its own Hermitian conjugate, from its diagonal and upper triangle.
 template <int Sign, class R>
 QUARKSMITH_INLINE Link<R> mirrored(const Link<R>& m) {
   const auto turned = [](const Complex<R>& z) { return Sign > 0 ? conj(z) : -conj(z); };

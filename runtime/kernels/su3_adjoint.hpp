@@ -1,6 +1,6 @@
 /// \file
-/// Adjoints of functions of 3x3 matrices: what depends on their value, by what they are functions of. Include after
-/// runtime/expression_site.hpp.
+/// Derivatives of functions of 3x3 matrices, in adjoint form: from the derivative by the value to that by the argument.
+/// Include after runtime/expression_site.hpp.
 #pragma once
 
 #include "runtime/kernels/su3.hpp"
@@ -120,11 +120,11 @@ QUARKSMITH_FUNCTION Link<R, N> exponential_adjoint(const Link<R, N>& a, const Li
   return traceless_antihermitian(sum);
 }
 
-/// Matrices v with |(v^+ v)^-1| of more than the inverse of this have their adjoint damped: rounding and forces explode
-/// where the projection is singular (A. Bazavov et al., arXiv:1004.0342, appendix).
+/// Matrices v with |(v^+ v)^-1| larger than the inverse of this have a damped derivative: rounding errors and forces
+/// diverge where the projection is singular (A. Bazavov et al., arXiv:1004.0342, appendix).
 inline constexpr double smallest_eigenvalue = 5e-5;
 
-/// `value` for those, given (v^+)^-1, else 0.
+/// `value` for matrices with damped derivative, given (v^+)^-1, else 0.
 template <class R>
 QUARKSMITH_INLINE R where_damped(const Link<R>& inverse, const R& value) {
   return where_less(broadcast<R>(1 / smallest_eigenvalue), norm2(inverse), value);

@@ -94,7 +94,7 @@ struct StoredTerm {
 // --- kernels on site terms
 // ----------------------------------------------------------------------------------------------
 
-/// What kernels over the sites of one parity have in common.
+/// Base of kernels on site terms of one parity.
 template <class Codec, int Sums>
 struct TermKernel {
   using Element = typename Codec::Element;
@@ -129,8 +129,7 @@ QUARKSMITH_INLINE R largest_part(const Hermitian6<R>& h) {
   return m;
 }
 
-/// Keeps the larger of what the first block left and this block's largest modulus in the scale of the site, in one half
-/// of the scales.
+/// Stores the largest modulus of the blocks of a site in its scale: block 1 takes the maximum with that of block 0.
 template <int W, class R>
 QUARKSMITH_INLINE void store_largest(const Operand& f, const Place& p, int half, int block, const R& largest) {
   Lanes<float, W> m = convert<float, W>(largest);
@@ -151,13 +150,13 @@ QUARKSMITH_INLINE void store_block(const Arguments& a, const Site& x, int block,
   store_largest<W>(a.out, x.place, x.parity, block, largest_part(h));
 }
 
-/// What a Hermitian matrix has on its diagonal and below.
+/// Reals of a Hermitian 3x3 matrix: the diagonal, and the elements below.
 inline constexpr int hermitian_reals = 9;
 template <int W, class R>
 QUARKSMITH_INLINE Words<Element<R>, W, hermitian_reals> hermitian_words(const Link<R>& m) {
   return {{m.a0.re, m.b1.re, m.c2.re, m.b0.re, m.b0.im, m.c0.re, m.c0.im, m.c1.re, m.c1.im}};
 }
-/// Of three diagonal elements and the three below them, row by row.
+/// The Hermitian 3x3 matrix from its diagonal and the three elements below, row by row.
 template <class R>
 QUARKSMITH_INLINE Link<R> hermitian_matrix(const R* diagonal, const Complex<R>& b0, const Complex<R>& c0,
                                            const Complex<R>& c1) {
@@ -175,7 +174,7 @@ QUARKSMITH_INLINE Link<R> diagonal_matrix(const Hermitian6<R>& h, int s) {
   const auto below = [&](int i, int j) { return h.below[(3 * s + i) * (3 * s + i - 1) / 2 + 3 * s + j]; };
   return hermitian_matrix<R>(h.diagonal + 3 * s, below(1, 0), below(2, 0), below(2, 1));
 }
-/// That of spin 1 and spin 0.
+/// The colour matrix between spin 1 and spin 0.
 template <class R>
 QUARKSMITH_INLINE Link<R> across_matrix(const Hermitian6<R>& h) {
   const auto row = [&](int i) { return h.below + i * (i - 1) / 2; };

@@ -1,6 +1,6 @@
 /// \file
 /// Site terms with a twisted mass: i c gamma_5 for one flavour, i c gamma_5 tau_3 + e tau_1 for two, which are
-/// consecutive right-hand sides. c and e are the parts of a.c; for conjugates the caller gives -c.
+/// consecutive right-hand sides. c and e are real and imaginary part of a.c; for conjugates the caller passes -c.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {

@@ -1,12 +1,12 @@
 /// \file
-/// Sites of stored fields as spinors and links. All words of a block of sites are consecutive
+/// Access to stored fields as spinors and links of sites. All words of a block of sites are consecutive
 /// (runtime/fields/order.hpp): on the CPU a block is one of SIMD lanes, on a GPU one of a warp's threads, a group of N
 /// components cut into short vectors of 16 (8, 4) bytes.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// The number that a summand of a target stands for.
+/// The number of a summand in the target's form for sums.
 template <class R>
 QUARKSMITH_INLINE R value(const R& a) {
   return a;
@@ -46,7 +46,7 @@ struct SpinorView {
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Spinor<Real, S, N>;
 
-  /// A spinor up to its scale, of numbers that may be added and subtracted before their value is taken.
+  /// A spinor without its scale, whose numbers may be added and subtracted before conversion.
   struct Unscaled {
     using Number = __typeof__(Codec::template decode<W, reals>(Words<Word, W, words>{}).w[0]);
     Spinor<Number, S, N> psi;
@@ -72,7 +72,7 @@ struct SpinorView {
   static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int rhs) {
     prefetch_words<Word, W, words>(f, p, rhs * f.rhs_stride);
   }
-  /// With Last as what caches need not keep.
+  /// Stores a spinor; with Last past the caches.
   template <bool Last = false>
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
@@ -91,7 +91,7 @@ QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
   return result;
 }
 
-/// The storage that bodies for any number of colours mean by one of three: R18 is that of all elements, A8 that of
+/// The storage for a number of colours that corresponds to one for three: R18 to that of all elements, A8 to that of
 /// momenta (generated/links).
 template <class Storage, int Colours>
 struct StorageOf {
@@ -111,7 +111,7 @@ struct LinkView {
   template <int Step>
   using of = LinkView;
   static constexpr int bytes = words * int(sizeof(Word)), vector = vector_bytes_of<bytes>;
-  /// Shared memory takes no shorter vectors (batch.hpp of a GPU target).
+  /// Shared memory needs short vectors of at least four bytes (batch.hpp of a GPU target).
   static constexpr bool can_be_kept = vector >= 4;
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Link<Real, colours>;
@@ -163,7 +163,7 @@ struct HopLinks {
   static constexpr bool can_be_kept = Fat::can_be_kept && Long::can_be_kept;
 };
 
-/// Where the link of a hop lies: with the site that it leaves in forward direction.
+/// The place of the link of a hop, which is stored with the site that it leaves in forward direction.
 template <int Mu, int Step>
 QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Step>& there) {
   Site s = x;
@@ -214,8 +214,7 @@ QUARKSMITH_INLINE void mul_each(const U& u, const Vector* in, Vector* out) {
   for (int n = 0; n < N; ++n) out[n] = Adjoint ? mul_adj(u, in[n]) : mul(u, in[n]);
 }
 
-/// What arrives over a hop: vectors times their scale, link and coefficient, which for a forward hop come with the
-/// neighbour.
+/// Takes vectors over a hop: times their scale, link and coefficient, which for a forward hop belong to the neighbour.
 template <bool HasComplexPhase, int Mu, int Step, class U, class Scale, class Vector, int N>
 QUARKSMITH_INLINE auto cross(const Arguments& a, const Neighbour<Mu, Step>& n, const U& u,
                              const Projected<Scale, Vector, N>& h) {
@@ -243,7 +242,7 @@ QUARKSMITH_INLINE auto cross(const Arguments& a, const Neighbour<Mu, Step>& n, c
   }
 }
 
-/// How the colour vectors that cross a link follow from a spinor: they are some of its own, which travel as they are
+/// Projection of a spinor to the colour vectors that a hop multiplies by a link: some of its own, which are sent as
 /// stored, or combinations.
 template <int... Spins>
 struct Selected {
@@ -264,8 +263,8 @@ struct Combined {
   static constexpr int count = Count;
 };
 
-/// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that
-/// hops reach into `to`; a.parity is that of the sites that the hop leads from.
+/// Packs site `index` of the `face` sites on the slices that hops reach for hops (Mu, Step) of the neighbouring rank
+/// into `to`; a.parity is that of the sites from which these hops start.
 template <class HalfSpinor, class Codec, int W, int Mu, int Step>
 QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int face, int rhs) {
   using Spinors = SpinorView<Codec, HalfSpinor::spins, W>;
@@ -296,14 +295,14 @@ QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, 
   }
 }
 
-/// `ghost` in the lanes whose hop leaves the part, `here` in the others; both as the lanes there see it.
+/// `ghost` in lanes whose hop leaves the local lattice, `here` in the others; both after the exchange of lanes.
 template <int Mu, int Step, class R>
 QUARKSMITH_INLINE R from_ghost(const Arguments& a, const R& ghost, const R& here) {
   const int* leaves = a.geometry.split[Mu] > 1 ? a.geometry.lane_tables->crossing[Mu][Step > 0] : nullptr;
   return choose_lanes(leaves, ghost, here);
 }
 
-/// Where the zones of Depth slices hold what a hop finds that leaves the part at site x.
+/// Place in a halo zone of Depth slices of the site at which a hop ends that leaves the local lattice from site x.
 template <int Mu, int Step, int Depth>
 QUARKSMITH_INLINE Place place_beyond(const Geometry& g, const Halo& halo, const Site& x) {
   Place place;
@@ -312,7 +311,7 @@ QUARKSMITH_INLINE Place place_beyond(const Geometry& g, const Halo& halo, const 
   return place;
 }
 
-/// The link of a backward hop that leaves the part at site x, towards site `at`.
+/// The link of a backward hop that leaves the local lattice from site x, towards site `at`.
 template <class Links, int Mu, int Step>
 QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const Halo& halo, const Site& x,
                                                       const Site& at) {
@@ -328,7 +327,8 @@ QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const 
   return words;
 }
 
-/// What crosses the link of a hop that leaves the part at site x; `shift` bytes lie before the zones in use.
+/// The projected spinor for a hop that leaves the local lattice from site x; `shift` is the offset in bytes of the
+/// zones in use.
 template <class HalfSpinor, class Spinors, int Mu, int Step>
 QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
                                       const Neighbour<Mu, Step>& there, int rhs) {
@@ -356,12 +356,12 @@ QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long
   return p;
 }
 
-/// Where a kernel finds link and spinor of a hop: in the fields, and where hops along the directions whose bits are set
-/// in Ghosts leave a part in its halo.
+/// Link and spinor of a hop for a kernel: from the fields, or from the halo if the hop leaves the local lattice in a
+/// direction whose bit is set in Ghosts.
 template <class Links, int Ghosts>
 struct Stored {
   const Halo* halo = nullptr;
-  long long shift = 0;  ///< bytes to the set of ghost zones in use
+  long long shift = 0;  ///< offset in bytes of the set of halo zones in use
 
   template <int Mu, int Step>
   QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
@@ -377,7 +377,7 @@ struct Stored {
     });
   }
 
-  /// What crosses the link of a hop from site x.
+  /// The projected spinor for a hop from site x.
   template <class HalfSpinor, class Spinors, int Mu, int Step>
   QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
     if constexpr ((Ghosts >> Mu & 1) != 0)
