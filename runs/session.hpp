@@ -62,10 +62,13 @@ class Session : public Description {
   /// names of files.
   std::map<std::string, HostGauge, std::less<>> gauges;
   std::map<std::string, std::vector<Complex64>, std::less<>> fields;
+  std::map<std::string, Table, std::less<>> tables;  ///< in the same way, what RUN.toml would say
   /// Takes the report of each trajectory that has ended, as JSON; whether the run is to end with it.
   std::function<bool(const std::string& trajectory)> after_trajectory;
 
   // --- what runs ask for ---
+  /// What a TOML file says, or the table in memory that has its name. \throws as read_toml.
+  Table table(const std::filesystem::path& path) const;
   /// Checks the files that a run will write, `json` among them, and takes their names: before any work.
   /// \param inputs files that must not be replaced before or after they are read.
   /// \param of_json what becomes of an existing file of `json`.
