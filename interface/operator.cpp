@@ -99,7 +99,7 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(op, "op");
     const auto d = read_options<OperatorDescription>(options, g.fields);
-    const Action action = d->action.choose(g.gauge, d->session).action;
+    const Action action = d->choose(g.gauge).action;
     const PrecisionInfo& precision = find_precision(d->precision);
     const BasisInfo& basis = find_basis(d->basis);
     const EvenOddForm even_odd_form = even_odd_form_of(d->even_odd);

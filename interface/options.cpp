@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "runs/command.hpp"
+#include "runtime/on_demand.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::interface {
@@ -59,6 +60,11 @@ runs::Value value_of(const Option& option, const runs::Member* member) {
 
 }  // namespace
 
+void state_action(const char* options) {
+  for (const Option& option : options_of(options == nullptr ? "" : options))
+    if (option.name == "action" && option.value) stated_action(*option.value);
+}
+
 void read_options(runs::Members& members, const char* options, std::string_view function) {
   runs::Table table;
   for (Option& option : options_of(options == nullptr ? "" : options)) {
@@ -99,6 +105,13 @@ OnLinks::OnLinks() {
 void OnLinks::list(runs::Members& members) {
   members.of(session);  // whose messages are in the words of this door then
   action.list(members);
+}
+
+runs::ActionChoice OnLinks::choose(const HostGauge& gauge) {
+  runs::ActionChoice choice = action.choose(gauge, session);
+  if (choice.masses.size() > 1)
+    interface::refuse(fmt::format("{} masses of an operator, which has one; give one", choice.masses.size()));
+  return choice;
 }
 
 void OperatorDescription::list(runs::Members& members) {

@@ -17,6 +17,10 @@ inline constexpr const char* links_word = "links";
 /// \throws runs::Refusal, UsageError as runs::fill; StatusError a quote has no end.
 void read_options(runs::Members& members, const char* options, std::string_view function);
 
+/// Takes the statement of an action that `action=FILE.py` or `FILE.py:NAME` names: its parameters are options from here
+/// on. \throws UsageError there is none.
+void state_action(const char* options);
+
 /// The session of a call: of this process alone, with results in memory.
 struct CallSession : runs::Session {
   CallSession();
@@ -26,6 +30,8 @@ struct CallSession : runs::Session {
 struct OnLinks : runs::Description {
   OnLinks();
   void list(runs::Members& members) override;
+  /// The action, on these links. \throws UsageError it has several masses, which only solves at once take.
+  runs::ActionChoice choose(const HostGauge& gauge);
   CallSession session;
   runs::ActionDescription action;
 };
@@ -83,6 +89,7 @@ template <class D>
 std::unique_ptr<D> read_options(const char* options, const NumbersByName& fields = {}) {
   auto description = std::make_unique<D>();
   if constexpr (requires { description->session; }) description->session.fields = fields;
+  state_action(options);
   runs::Members members = members_of(*description);
   read_options(members, options, D::function);
   return description;

@@ -39,6 +39,7 @@ runs::Outcome run(const runs::Command& command, const char* options, runs::Sessi
   session.take_line = [&r](const std::string& line, bool) { r.log += in_words_of(runs::Door::c, line) + "\n"; };
   session.take_text = [&r](const std::string& text) { r.printed += text; };
   session.device = r.device().name();
+  state_action(options);
   runs::Call asked(command, session);
   read_options(asked.members(), options, command.name);
   runs::Outcome left = asked.run();

@@ -130,9 +130,7 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
     require(solver, "solver");
     if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
     auto d = read_options<ShiftedDescription>(options, g.fields);
-    const runs::ActionChoice choice = d->action.choose(g.gauge, d->session);
-    if (choice.masses.size() > 1)
-      refuse(fmt::format("{} masses of a shifted solver, which has one; give one", choice.masses.size()));
+    const runs::ActionChoice choice = d->choose(g.gauge);
     const SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
     give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
   });

@@ -1,5 +1,6 @@
 #include "python/expressions.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -19,6 +20,7 @@
 #include "runtime/fields/expression.hpp"
 #include "runtime/on_demand.hpp"
 #include "solvers/measure/correlators.hpp"
+#include "solvers/measure/momenta.hpp"
 
 namespace quarksmith::python {
 namespace {
@@ -57,6 +59,9 @@ class Call {
   }
 
   std::vector<double> operator()() const { return evaluate(expression_, inputs_, outputs_, settings_); }
+  std::vector<Complex64> by_time(const MomentumPhases& phases) const {
+    return momentum_sums(site_sums(expression_, inputs_, outputs_, settings_), phases);
+  }
   Device& device() const { return domain_->device(); }
   const DomainPointer& domain() const { return domain_; }
   /// Right-hand sides.
@@ -127,14 +132,14 @@ class Call {
   std::vector<ExpressionOutput> outputs_;
 };
 
-template <class Result>
+template <class... More, class Result>
 auto calling(Result result) {
   return [result](const std::string& expression, const std::vector<std::string>& names,
                   const std::vector<std::string>& kinds, const nb::list& inputs, const nb::list& outputs,
-                  const std::string& boundary, bool has_basis) {
+                  const std::string& boundary, bool has_basis, const More&... more) {
     const Call call(expression, names, kinds, inputs, outputs, boundary, has_basis);
     const Busy busy;
-    return result(call);
+    return result(call, more...);
   };
 }
 
@@ -167,12 +172,20 @@ void compile_with_python(nb::callable compile) {
 void bind_expressions(nb::module_& m) {
 #define QUARKSMITH_CALL                                                                            \
   "(expression: str, names: collections.abc.Sequence[str], kinds: collections.abc.Sequence[str], " \
-  "inputs: list[typing.Any], outputs: list[typing.Any], boundary: str, has_basis: bool)"
+  "inputs: list[typing.Any], outputs: list[typing.Any], boundary: str, has_basis: bool"
   m.def("evaluate", calling([](const Call& call) { return call(); }),
-        nb::sig("def evaluate" QUARKSMITH_CALL " -> list[float]"), "Evaluates an expression; returns its sums.");
+        nb::sig("def evaluate" QUARKSMITH_CALL ") -> list[float]"), "Evaluates an expression; returns its sums.");
   m.def("time_expression", calling(timed),
-        nb::sig("def time_expression" QUARKSMITH_CALL " -> tuple[float, float, str, str]"),
+        nb::sig("def time_expression" QUARKSMITH_CALL ") -> tuple[float, float, str, str]"),
         "Seconds, sites times right-hand sides, bounds as JSON and as text.");
+  using Momenta = std::vector<Momentum>;
+  m.def("evaluate_by_time", calling<Momenta>([](const Call& call, const Momenta& momenta) {
+          const std::vector<Complex64> all = call.by_time({momenta});
+          return std::vector<std::complex<double>>(all.begin(), all.end());
+        }),
+        nb::sig("def evaluate_by_time" QUARKSMITH_CALL
+                ", momenta: collections.abc.Sequence[tuple[int, int, int]]) -> list[complex]"),
+        "Its sums over space with exp(i p.x): right-hand side, t, momentum, sum.");
 #undef QUARKSMITH_CALL
   m.def("use_kernels", &use_kernels, nb::arg("file"), "Kernels of a library that was compiled for this build.");
   m.def("add_actions", &add_actions, nb::arg("file"), "Actions of a library that was compiled for this build.");

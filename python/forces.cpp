@@ -1,7 +1,9 @@
-// Forces of a run against differences of its actions.
+// The terms of the action of a run, one by one.
 #include "python/forces.hpp"
 
-#include <cmath>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,88 +11,103 @@
 #include "python/ranks.hpp"
 #include "python/values.hpp"
 #include "runs/hmc_file.hpp"
-#include "runs/print.hpp"
 #include "runtime/error.hpp"
-#include "runtime/fields/expression.hpp"
 #include "runtime/rehearsal.hpp"
 
 namespace quarksmith::python {
 namespace {
 
-/// The sum of -tr P F over links. \param both to work in
-double product(const LinkField& p, const LinkField& f, LinkField& both) {
-  const auto norm2 = [](const LinkField& a) { return evaluate("algebra_norm2", {a})[0]; };
-  evaluate("kick", {p, f, 1}, {both});
-  return (norm2(both) - norm2(p) - norm2(f)) / 2;
-}
-
-/// The report on a monomial: dS/dtau along U' = P U from differences, and from its force, -2 sum -tr P F with F =
-/// dP/dtau; and the deviation over 2 |P| |F|.
-runs::Json slope_of(Monomial& monomial, EvolvingLinks& links, const LinkField& p, double step) {
-  constexpr double weights[] = {0.75, -0.15, 1.0 / 60};  // of differences of sixth order
-  LinkField f = links.cleared(), both = links.cleared();
-  monomial.force(links, 1, f);
-  const auto start = links.keep();
-  const auto action_at = [&](double time) {
-    links.move(p, time);
-    const double action = monomial.action(links);
-    links.restore(start);
-    return action;
-  };
-  double slope = 0;
-  for (int n = 1; n <= 3; ++n) slope += weights[n - 1] * (action_at(n * step) - action_at(-n * step)) / step;
-  const auto norm = [](const LinkField& a) { return std::sqrt(evaluate("algebra_norm2", {a})[0]); };
-  const double force = -2 * product(p, f, both), size = 2 * norm(p) * norm(f);
-  return {{"name", monomial.name()},
-          {"slope", slope},
-          {"force", force},
-          {"difference", size > 0 ? std::abs(slope - force) / size : std::abs(slope)}};
-}
-
-runs::Json slopes_of(const std::string& run, const GaugeObject& u, double step) {
-  if (!(step > 0 && step < 1)) throw UsageError("step: use a positive number below 1");
-  const Busy busy;
-  const Lattice& lattice = u.links.domain().lattice();
-  require_present(u.links.domain(), "gauge");
-  runs::Session session;
-  session.in_memory = true;
-  session.quiet = true;
-  session.ranks_given = u.links.domain().communicator_pointer();
-  session.grid = fmt::format("{}", fmt::join(lattice.grid(), ","));
-  runs::HmcPlan plan = runs::read_hmc(run, session);
-  const auto& d = plan.description;
-  if (lattice.global_extent() != d.extents)
-    throw WrongLattice(fmt::format("the links are of lattice {}, {} is for another one; take both of one",
-                                   lattice.global_text(), run));
-  const auto domain = std::make_shared<Domain>(lattice, u.links.domain().device_pointer(),
-                                               u.links.domain().communicator_pointer(), d.reach);
-  const KernelRehearsal rehearsal([&] { runs::rehearse_hmc(run, session, *domain); });
-  HostGauge start = on_host(u);
-  start.phase = {1, 1, 1, 1};
-  EvolvingLinks links(start, domain);
-  GaussianNoise noise(d.seed, 0);
-  LinkField p = links.cleared();
-  noise.momenta(p);
-  auto all = runs::Json::array();
-  for (std::size_t n = 0; n < plan.monomials.size(); ++n) {
-    plan.monomials[n]->refresh(noise, static_cast<int>(n), links);
-    all.push_back(slope_of(*plan.monomials[n], links, p, step));
+/// Monomials on links that change from call to call.
+class Monomials {
+ public:
+  Monomials(const nb::dict& run, const GaugeObject& u) {
+    const CallArguments given(run);
+    const Busy busy;
+    const Lattice& lattice = u.links.domain().lattice();
+    require_present(u.links.domain(), "gauge");
+    session_.in_memory = true;
+    session_.quiet = true;
+    session_.ranks_given = u.links.domain().communicator_pointer();
+    session_.grid = fmt::format("{}", fmt::join(lattice.grid(), ","));
+    given.give(session_);
+    path_ = runs::word_of(given.table().entries.at(0).second);
+    plan_ = runs::read_hmc(path_, session_);
+    const auto& d = plan_.description;
+    if (lattice.global_extent() != d.extents)
+      throw WrongLattice(fmt::format("the links are of lattice {}, {} is for another one; take both of one",
+                                     lattice.global_text(), path_));
+    domain_ = std::make_shared<Domain>(lattice, u.links.domain().device_pointer(),
+                                       u.links.domain().communicator_pointer(), d.reach);
+    links_ = std::make_unique<EvolvingLinks>(links_of(u), domain_);
   }
-  return all;
-}
 
-nb::object check_forces(nb::handle run, const GaugeObject& gauge, double step) {
-  return to_python(runs::json_text(slopes_of(path_of(run), gauge, step)));
-}
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& m : plan_.monomials) all.push_back(m->name());
+    return all;
+  }
+  std::uint64_t seed() const { return plan_.description.seed; }
+
+  void refresh(const GaugeObject& u, std::uint64_t seed, std::uint64_t trajectory) {
+    GaussianNoise noise(seed, trajectory);
+    work_at(u, "", [&](Monomial& m, int number) { m.refresh(noise, number, *links_); });
+  }
+  std::map<std::string, double> actions(const GaugeObject& u) {
+    std::map<std::string, double> all;
+    work_at(u, "", [&](Monomial& m, int) { all[m.name()] = m.action(*links_); });
+    return all;
+  }
+  MomentumObject force(const GaugeObject& u, const std::string& name) {
+    MomentumObject sum{links_->cleared()};
+    work_at(u, name, [&](Monomial& m, int) { m.force(*links_, 1, sum.momenta); });
+    if (alike(*domain_, u.links.domain())) return sum;
+    const Busy busy;  // of a domain that hops reach farther in
+    return {upload(download(sum.momenta), u.links.domain_pointer(), sum.momenta.precision(), sum.momenta.storage())};
+  }
+
+ private:
+  static HostGauge links_of(const GaugeObject& u) {
+    HostGauge links = on_host(u);
+    links.phase = {1, 1, 1, 1};  // quarks have their boundaries from the run
+    return links;
+  }
+  /// Calls work(monomial, its number) for all of them, or the one of a name, on the links u.
+  template <class Work>
+  void work_at(const GaugeObject& u, const std::string& name, const Work& work) {
+    const Busy busy;
+    require_present(u.links.domain(), "gauge");
+    const KernelRehearsal rehearsal([this] { runs::rehearse_hmc(path_, session_, *domain_); });
+    links_->set(links_of(u));
+    bool found = false;
+    for (std::size_t n = 0; n < plan_.monomials.size(); ++n)
+      if (Monomial& m = *plan_.monomials[n]; name.empty() || m.name() == name) {
+        work(m, static_cast<int>(n));
+        found = true;
+      }
+    if (!found) throw UnknownName(fmt::format("monomial '{}' is unknown; use {}", name, fmt::join(names(), ", ")));
+  }
+
+  runs::Session session_;
+  std::string path_;
+  runs::HmcPlan plan_;
+  DomainPointer domain_;
+  std::unique_ptr<EvolvingLinks> links_;
+};
 
 }  // namespace
 
 void bind_forces(nb::module_& m) {
-  m.def("check_forces", &check_forces,
-        nb::sig("def check_forces(run: str | bytes | os.PathLike[str] | os.PathLike[bytes], gauge: GaugeField, step: "
-                "float) -> list[dict[str, typing.Any]]"),
-        nb::arg("run"), nb::arg("gauge"), nb::arg("step"),
-        "Slopes of the monomials of a run along momenta, by differences and by forces.");
+  nb::class_<Monomials>(m, "OpenMonomials", "The terms of the action of a run.")
+      .def(nb::init<const nb::dict&, const GaugeObject&>(),
+           nb::sig("def __init__(self, run: dict[str, typing.Any], gauge: GaugeField) -> None"), nb::arg("run"),
+           nb::arg("gauge"))
+      .def_prop_ro("names", &Monomials::names, "In the order of the run.")
+      .def_prop_ro("seed", &Monomials::seed, "Of the run.")
+      .def("refresh", &Monomials::refresh, nb::arg("gauge"), nb::arg("seed"), nb::arg("trajectory") = 0,
+           "Draws the pseudofermions, as that trajectory of hmc with this seed does.")
+      .def("actions", &Monomials::actions, nb::arg("gauge"), "The action of each on these links, by name.")
+      .def("force", &Monomials::force, nb::arg("gauge"), nb::arg("name") = "",
+           "dP/dtau on these links: of the monomial of that name, or of all of them.");
 }
 
 }  // namespace quarksmith::python

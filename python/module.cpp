@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+
 #include "python/expressions.hpp"
 #include "python/forces.hpp"
 #include "python/objects.hpp"
@@ -96,6 +98,53 @@ template <class Object>
 PyType_Slot* slots() {
   static PyType_Slot all[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer<Object>)}, {0, nullptr}};
   return all;
+}
+
+/// Numbers of right-hand sides: one of a single one.
+template <class T>
+nb::object numbers_of_columns(const std::vector<T>& all) {
+  if (all.size() == 1) return nb::cast(all[0]);
+  auto numbers = std::make_unique_for_overwrite<T[]>(all.size());
+  std::copy(all.begin(), all.end(), numbers.get());
+  return nb::cast(array_of(std::move(numbers), {all.size()}));
+}
+
+/// Sums and multiples. NumPy leaves products with its numbers to the field, whose memory it would take otherwise.
+template <class Object, class Number>
+void bind_algebra(nb::class_<Object>& c) {
+  const auto sum = [](Number a, const Object& x, Number b, const Object& y) {
+    const Busy busy;
+    return combined(a, x, b, y);
+  };
+  c.attr("__array_ufunc__") = nb::none();
+  c.def("__add__", [sum](const Object& x, const Object& y) { return sum(1, x, 1, y); }, nb::is_operator());
+  c.def("__sub__", [sum](const Object& x, const Object& y) { return sum(1, x, -1, y); }, nb::is_operator());
+  c.def("__neg__", [sum](const Object& x) { return sum(-1, x, 0, x); });
+  c.def("__mul__", [sum](const Object& x, Number a) { return sum(a, x, 0, x); }, nb::is_operator());
+  c.def("__rmul__", [sum](const Object& x, Number a) { return sum(a, x, 0, x); }, nb::is_operator());
+  c.def("__truediv__", [sum](const Object& x, Number a) { return sum(1. / a, x, 0, x); }, nb::is_operator());
+  const auto products = [](const Object& x, const Object& y) {
+    const Busy busy;
+    return dots(x, y);
+  };
+  c.def(
+      "dot", [products](const Object& x, const Object& y) { return numbers_of_columns(products(x, y)); },
+      nb::arg("other"),
+      "Scalar product: sum conj(psi) chi of each right-hand side, Re sum tr U^+ V, or of momenta sum -tr P Q.");
+  c.def(
+      "norm",
+      [products](const Object& x) {
+        std::vector<double> all;
+        for (const auto z : products(x, x)) all.push_back(std::sqrt(std::real(z)));
+        return numbers_of_columns(all);
+      },
+      "The root of the scalar product with itself.");
+}
+
+/// `KIND(details on EXTENT, device='cpu')`
+std::string text_of(const char* kind, const std::string& details, const Domain& domain) {
+  return std::string(kind) + "(" + details + " on " + domain.lattice().global_text() + ", device='" +
+         domain.device().name() + "')";
 }
 
 /// What fields have in common.
@@ -218,6 +267,10 @@ void bind_gauge(nb::module_& m) {
         return moved(u, p, step);
       },
       nb::arg("momenta"), nb::arg("step"), "exp(step P) U");
+  bind_algebra<GaugeObject, double>(c);
+  c.def("__repr__", [](const GaugeObject& u) {
+    return text_of("GaugeField", "links of " + std::to_string(u.links.colours()) + " colours", u.links.domain());
+  });
   c.def(
       "copy",
       [](const GaugeObject& u) {
@@ -234,12 +287,12 @@ void bind_momenta(nb::module_& m) {
   c.def(
       "__init__",
       [](MomentumObject* self, const LatticeObject& lattice, std::optional<std::uint64_t> seed,
-         std::uint64_t trajectory) {
+         std::uint64_t trajectory, int colours) {
         const Busy busy;
-        new (self)
-            MomentumObject(seed ? draw_momenta(lattice.domain, *seed, trajectory) : make_momenta(lattice.domain));
+        new (self) MomentumObject(seed ? draw_momenta(lattice.domain, colours, *seed, trajectory)
+                                       : make_momenta(lattice.domain, colours));
       },
-      nb::arg("lattice"), nb::arg("seed") = nb::none(), nb::arg("trajectory") = 0,
+      nb::arg("lattice"), nb::arg("seed") = nb::none(), nb::arg("trajectory") = 0, nb::arg("colours") = 3,
       "Zero, or with a seed as that trajectory of hmc draws them: p_a of variance 1.");
   c.def_prop_ro(
       "lattice", [](const MomentumObject& p) { return LatticeObject{p.momenta.domain_pointer()}; }, "Its lattice.");
@@ -250,6 +303,10 @@ void bind_momenta(nb::module_& m) {
         return kinetic_energy(p);
       },
       "sum -tr P^2");
+  bind_algebra<MomentumObject, double>(c);
+  c.def("__repr__", [](const MomentumObject& p) {
+    return text_of("Momenta", "of " + std::to_string(p.momenta.colours()) + " colours", p.momenta.domain());
+  });
   bind_field<MomentumObject, domain_of_momenta, lanes_of_momenta>(c);
 }
 
@@ -279,88 +336,47 @@ void bind_spinors(nb::module_& m) {
             return copy(f);
           },
           "Another field with the same numbers.");
+  bind_algebra<SpinorObject, std::complex<double>>(c);
+  c.def(
+      "__rmatmul__",
+      [](const SpinorObject& f,
+         const nb::ndarray<const std::complex<double>, nb::shape<4, 4>, nb::c_contig, nb::device::cpu>& matrix) {
+        Spin4 g;
+        std::copy_n(matrix.data(), 16, &g[0][0]);
+        const Busy busy;
+        return turned(g, f);
+      },
+      nb::sig("def __rmatmul__(self, matrix: typing.Any, /) -> Spinors"),
+      "A 4x4 matrix in the basis of lexicographic() times the spins: gamma('g5') @ psi.", nb::is_operator());
+  c.def("__repr__", [](const SpinorObject& f) {
+    return text_of("Spinors", "rhs=" + std::to_string(f.field.rhs()) + ", spins=" + std::to_string(f.field.spins()),
+                   f.field.domain());
+  });
   bind_field<SpinorObject, domain_of_spinors, lanes_of_spinors>(c);
 }
 
-void bind_source(nb::module_& m) {
+void bind_gamma(nb::module_& m) {
   m.def(
-      "source",
-      [](const LatticeObject& lattice, const std::string& source, int spins) {
-        const Busy busy;
-        return python::source(lattice.domain, nullptr, source, spins);
+      "gamma",
+      [](const std::string& name) {
+        const Spin4 g = gamma_named(name);
+        auto numbers = std::make_unique_for_overwrite<Complex64[]>(16);
+        std::copy_n(&g[0][0], 16, numbers.get());
+        return array_of(std::move(numbers), {4, 4});
       },
-      nb::arg("lattice"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4,
-      "A source in all spins and colours, as `source` of `propagator` names it.");
-  m.def(
-      "source",
-      [](const GaugeObject& gauge, const std::string& source, int spins) {
-        const Busy busy;
-        return python::source(gauge.links.domain_pointer(), &gauge, source, spins);
-      },
-      nb::arg("gauge"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4, "The same, smeared ones too.");
-}
-
-/// Declares an exception of Python for errors of a kind.
-template <class Kind>
-nb::object bind_error(nb::module_& m, const char* name, nb::handle base, const char* what) {
-  nb::exception<Kind> error(m, name, base);
-  error.attr("__doc__") = what;
-  const auto in_words_of_python = [](const std::exception_ptr& thrown, void* type) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const Kind& e) {
-      PyErr_SetObject(static_cast<PyObject*>(type), decoded(in_words_of(runs::Door::python, e.what())).ptr());
-    }
-  };
-  nb::register_exception_translator(in_words_of_python, error.ptr());
-  return error;
-}
-
-/// An argument that was refused, with what is wrong and which one it was.
-void raise_refusal(const std::exception_ptr& thrown, void* type) {
-  constexpr const char* kinds[] = {"unknown", "missing", "twice",   "no_value",   "type",
-                                   "range",   "word",    "applies", "contradicts"};
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const runs::Refusal& refusal) {
-    const nb::handle usage_error(static_cast<PyObject*>(type));
-    const nb::object error = usage_error(decoded(in_words_of(runs::Door::python, refusal.what())));
-    error.attr("kind") = kinds[static_cast<int>(refusal.kind)];
-    error.attr("member") = refusal.member;
-    error.attr("line") = refusal.line;
-    PyErr_SetObject(usage_error.ptr(), error.ptr());
-  }
-}
-
-/// Each kind is the one that Python knows as well, where it has one. Those registered last are tried first.
-void bind_errors(nb::module_& m) {
-  const auto and_also = [](nb::handle first, PyObject* second) { return nb::make_tuple(first, nb::handle(second)); };
-  const nb::object error = bind_error<Error>(m, "Error", PyExc_RuntimeError, "Something failed.");
-  const nb::object usage = bind_error<UsageError>(
-      m, "UsageError", and_also(error, PyExc_ValueError),
-      "Something impossible or contradictory was asked for: of the argument `member`, if that alone is wrong, the "
-      "`kind` of mistake and the `line` of its file, or 0.");
-  usage.attr("kind") = nb::str("");
-  usage.attr("member") = nb::str("");
-  usage.attr("line") = nb::int_(0);
-  bind_error<UnknownName>(m, "UnknownName", usage, "A name that does not exist.");
-  bind_error<WrongLattice>(m, "WrongLattice", usage, "Impossible extents, or fields of different lattices.");
-  bind_error<MissingKernel>(m, "MissingKernel", usage, "The build lacks a kernel; the text is the row to add.");
-  bind_error<NotSU3>(m, "NotSU3", usage, "Links are not SU(3) where they must be.");
-  bind_error<BadData>(m, "BadData", error, "Numbers that are not finite.");
-  bind_error<OutOfMemory>(m, "OutOfMemory", and_also(error, PyExc_MemoryError), "Too little memory.");
-  nb::register_exception_translator(&raise_refusal, usage.ptr());
+      nb::arg("name"), nb::sig("def gamma(name: str) -> typing.Any"),
+      "A product of gamma matrices by its name in mesons, as an array in the basis of lexicographic().");
 }
 
 }  // namespace
 
 void bind_objects(nb::module_& m) {
-  bind_errors(m);
   bind_lattice(m);
   bind_momenta(m);
   bind_gauge(m);
   bind_spinors(m);
   bind_source(m);
+  bind_gamma(m);
 }
 
 }  // namespace quarksmith::python
@@ -369,6 +385,7 @@ NB_MODULE(_quarksmith, m) {
   m.doc() = "Fields and commands of Quarksmith.";
   m.attr("version") = QUARKSMITH_VERSION;
   m.attr("build_folder") = QUARKSMITH_BUILD_FOLDER;
+  quarksmith::python::bind_errors(m);
   quarksmith::python::bind_objects(m);
   quarksmith::python::bind_calls(m);
   quarksmith::python::bind_expressions(m);

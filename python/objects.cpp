@@ -1,5 +1,7 @@
 #include "python/objects.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -211,7 +213,7 @@ void write(GaugeObject& object, const Complex64* from) {
 
 void write(MomentumObject& object, const Complex64* from) {
   LinkField& p = object.momenta;
-  HostGauge host(p.domain().lattice());
+  HostGauge host(p.domain().lattice(), p.colours());
   std::copy_n(from, host.site.size() * host.site.each(), host.site.at(0));
   const LinkField stored = upload(host, p.domain_pointer(), p.precision(), p.storage());
   p.domain().device().copy(p.operand().data, stored.operand().data, order_of(p).words() * sizeof(double));
@@ -219,12 +221,12 @@ void write(MomentumObject& object, const Complex64* from) {
   p.changed();
 }
 
-MomentumObject make_momenta(const DomainPointer& domain) { return {zero_momenta(domain, 3)}; }
+MomentumObject make_momenta(const DomainPointer& domain, int colours) { return {zero_momenta(domain, colours)}; }
 
-MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory) {
+MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint64_t seed, std::uint64_t trajectory) {
   if (trajectory >= GaussianNoise::most_trajectories)
     throw UsageError(fmt::format("trajectory={}; use less than {}", trajectory, GaussianNoise::most_trajectories));
-  MomentumObject p = make_momenta(domain);
+  MomentumObject p = make_momenta(domain, colours);
   GaussianNoise(seed, trajectory).momenta(p.momenta);
   return p;
 }
@@ -241,6 +243,24 @@ GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
         return end;
       }(),
       u.links.domain_pointer());
+}
+
+void bind_source(nb::module_& m) {
+  m.def(
+      "source",
+      [](const LatticeObject& lattice, const std::string& source, int spins) {
+        const Busy busy;
+        return python::source(lattice.domain, nullptr, source, spins);
+      },
+      nb::arg("lattice"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4,
+      "A source in all spins and colours, as `source` of `propagator` names it.");
+  m.def(
+      "source",
+      [](const GaugeObject& gauge, const std::string& source, int spins) {
+        const Busy busy;
+        return python::source(gauge.links.domain_pointer(), &gauge, source, spins);
+      },
+      nb::arg("gauge"), nb::arg("source") = "point:0,0,0,0", nb::arg("spins") = 4, "The same, smeared ones too.");
 }
 
 }  // namespace quarksmith::python

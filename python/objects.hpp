@@ -5,12 +5,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <complex>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "runtime/fields/gauge.hpp"
+#include "solvers/measure/spin_matrix.hpp"
 
 namespace quarksmith::python {
 
@@ -101,15 +103,30 @@ inline const LinkField& numbers_of(const MomentumObject& p) { return p.momenta; 
 inline const Domain& domain_of(const SpinorObject& f) { return f.field.domain(); }
 inline const Domain& domain_of(const LinkField& u) { return u.domain(); }
 
-/// P = 0; the second function: P = i p_a T_a with p_a of variance 1, as a given trajectory of a run with this seed
-/// draws them.
-MomentumObject make_momenta(const DomainPointer& domain);
-MomentumObject draw_momenta(const DomainPointer& domain, std::uint64_t seed, std::uint64_t trajectory);
+// a x + b y, in the basis of x. \throws UsageError, WrongLattice they do not go together. Likewise for products.
+SpinorObject combined(Complex64 a, const SpinorObject& x, Complex64 b, const SpinorObject& y);
+MomentumObject combined(double a, const MomentumObject& x, double b, const MomentumObject& y);
+GaugeObject combined(double a, const GaugeObject& x, double b, const GaugeObject& y);
+/// sum conj(x) y of each right-hand side.
+std::vector<std::complex<double>> dots(const SpinorObject& x, const SpinorObject& y);
+/// sum -tr P Q, Re sum tr U^+ V
+std::vector<double> dots(const MomentumObject& x, const MomentumObject& y);
+std::vector<double> dots(const GaugeObject& x, const GaugeObject& y);
+/// A product of gamma matrices by its name in mesons, in the basis of lexicographic().
+Spin4 gamma_named(const std::string& name);
+/// A matrix in that basis times the spins.
+SpinorObject turned(const Spin4& g, const SpinorObject& x);
+
+/// P = 0, or P = i p_a T_a with p_a of variance 1, as trajectory so and so of a run with this seed draws them.
+MomentumObject make_momenta(const DomainPointer& domain, int colours);
+MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint64_t seed, std::uint64_t trajectory);
 /// sum -tr P^2
 double kinetic_energy(const MomentumObject& p);
 /// exp(step P) U
 GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step);
 
+void bind_errors(nb::module_& m);
+void bind_source(nb::module_& m);
 void bind_objects(nb::module_& m);
 void bind_calls(nb::module_& m);
 

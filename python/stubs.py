@@ -57,6 +57,8 @@ def stub(command: Any) -> str:
         kind = type_of(command.members[name]) if name in command.members else GIVEN[name]
         if name in ("gauge", "in_"):
             kind = "GaugeField | Text"
+        if name == "run":
+            kind = "Mapping[str, Any] | Text"
         if p.default is p.empty:
             lines.append(f"    {name}: {kind},")
         else:
@@ -80,7 +82,8 @@ def main(package: Path) -> None:
     module = package / "_quarksmith.pyi"
     device = "    def __dlpack_device__(self) -> tuple[int, int]: ...\n"
     buffer = "    def __buffer__(self, flags: int, /) -> memoryview: ...\n"  # a slot, which nanobind does not list
-    module.write_text(module.read_text().replace(device, f"{device}\n{buffer}"))
+    text = module.read_text().replace(device, f"{device}\n{buffer}")
+    module.write_text(text.replace(") -> object:", ") -> Any:"))  # numbers, or arrays of them
 
 
 def record(package: Path) -> None:

@@ -40,7 +40,50 @@ std::vector<Complex64> numbers_in(nb::handle array) {
 }  // namespace
 
 CallArguments::CallArguments(const nb::dict& values) {
-  for (const auto& [name, value] : values) table_.entries.emplace_back(nb::cast<std::string>(name), value_of(value));
+  for (const auto& [given, value] : values) {
+    const auto name = nb::cast<std::string>(given);
+    if (name == "run" && nb::hasattr(value, "items")) {
+      runs_.emplace("run", run_of(value, false));
+      table_.entries.emplace_back(name, runs::Value{runs::Word{"run"}});
+      of_runs_ = nb::cast<std::string>(nb::repr(value));
+    } else {
+      table_.entries.emplace_back(name, value_of(value));
+    }
+  }
+}
+
+runs::Table CallArguments::run_of(nb::handle mapping, bool of_fields) {
+  runs::Table table;
+  for (const nb::handle item : mapping.attr("items")()) {
+    const std::string key = path_of(item[0]);
+    if (const nb::object value = plain(item[1]); of_fields && nb::hasattr(value, "ndim"))
+      table.entries.emplace_back(key, runs::Value{keep(value, key)});
+    else
+      table.entries.emplace_back(key, entry_of_run(value, key));
+  }
+  return table;
+}
+
+runs::Value CallArguments::entry_of_run(nb::handle given, const std::string& key) {
+  const nb::object value = plain(given);
+  if (nb::hasattr(value, "items")) return {run_of(value, key == "field")};
+  if (nb::isinstance<nb::str>(value) || nb::isinstance<nb::bytes>(value) || nb::hasattr(value, "__fspath__"))
+    return {path_of(value)};
+  if (nb::isinstance<GaugeObject>(value) || !nb::isinstance<nb::iterable>(value)) {
+    runs::Value made = value_of(value);
+    if (const auto* word = std::get_if<runs::Word>(&made.value)) made.value = std::string(word->text);
+    return made;
+  }
+  std::vector<runs::Value> all;
+  for (const nb::handle one : value) all.push_back(entry_of_run(one, key));
+  return {std::move(all)};
+}
+
+std::string CallArguments::keep(nb::handle array, const std::string& key) {
+  std::string name = "array " + key;
+  while (fields_.contains(name)) name += "'";
+  fields_.emplace(name, numbers_in(array));
+  return name;
 }
 
 runs::Value CallArguments::value_of(nb::handle given) {
@@ -80,16 +123,14 @@ runs::Word CallArguments::entry_of(nb::handle name, nb::handle given) {
   const std::string key = path_of(name);
   const nb::object value = plain(given);
   if (!nb::hasattr(value, "ndim")) return {fmt::format("{}={}", key, runs::word_of(value_of(value)))};
-  const std::string field = "array " + key;
-  fields_.insert_or_assign(field, numbers_in(value));
-  return {fmt::format("{}={}", key, field)};
+  return {fmt::format("{}={}", key, keep(value, key))};
 }
 
 std::string CallArguments::text() const {
   std::string line;
   for (const auto& [name, value] : table_.entries)
     line += fmt::format("{}{}={}", line.empty() ? "" : " ", name, runs::word_of(value));
-  return line;
+  return line + of_runs_;
 }
 
 void CallArguments::give(runs::Session& session) const {
@@ -98,6 +139,7 @@ void CallArguments::give(runs::Session& session) const {
     session.gauges.emplace(name, on_host(*gauge));
   }
   session.fields.insert(fields_.begin(), fields_.end());
+  session.tables.insert(runs_.begin(), runs_.end());
 }
 
 DomainPointer CallArguments::domain() const {

@@ -33,10 +33,17 @@ class CallArguments {
  private:
   runs::Value value_of(nb::handle given);
   runs::Word entry_of(nb::handle name, nb::handle given);
+  /// What RUN.toml would say. \param key under which the value stands; arrays of `field` are numbers of fields.
+  runs::Value entry_of_run(nb::handle given, const std::string& key);
+  runs::Table run_of(nb::handle mapping, bool of_fields);
+  /// The name of a field in memory.
+  std::string keep(nb::handle array, const std::string& key);
 
   runs::Table table_;
   std::map<std::string, const GaugeObject*> gauges_;
   std::map<std::string, std::vector<Complex64>> fields_;
+  std::map<std::string, runs::Table> runs_;
+  std::string of_runs_;  ///< as text
 };
 
 }  // namespace quarksmith::python

@@ -134,7 +134,7 @@ HmcSettings read_run(TableReader& file) {
 }  // namespace
 
 HmcPlan read_hmc(const std::filesystem::path& path, const Session& session, std::function<void()> look) {
-  const Table tree = read_toml(path);
+  const Table tree = session.table(path);
   TableReader file(tree, path.string(), "run");
   std::map<std::string, std::string> keys;
   file.note_in(keys);

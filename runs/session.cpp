@@ -11,6 +11,7 @@
 #include <set>
 
 #include "runs/stops.hpp"
+#include "runs/table_reader.hpp"
 #include "runs/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/hopping.hpp"
@@ -201,6 +202,11 @@ void require_colours(const HostGauge& gauge, const std::string& name, Session& s
         fmt::format("{}: its links have {} colours; this command is for three (heatbath, hmc, smear, flow, "
                     "convert and info take others)",
                     name, gauge.colours()));
+}
+
+Table Session::table(const std::filesystem::path& path) const {
+  const auto found = tables.find(path.string());
+  return found == tables.end() ? read_toml(path) : found->second;
 }
 
 bool is_generated(const std::string& gauge) {

@@ -61,11 +61,14 @@ class Session : public Description {
   /// Configurations, and fields on all sites in lexicographic order, by names that can be used in place of file names.
   std::map<std::string, HostGauge, std::less<>> gauges;
   std::map<std::string, std::vector<Complex64>, std::less<>> fields;
-  /// Called with the report of each completed trajectory, as JSON. \return whether the run should end with it.
+  std::map<std::string, Table, std::less<>> tables;  ///< in the same way, what RUN.toml would say
+  /// Takes the report of each trajectory that has ended, as JSON; whether the run is to end with it.
   std::function<bool(const std::string& trajectory)> after_trajectory;
 
-  // --- called by runs ---
-  /// Checks the output files of a run, that of `json` among them, and claims their names before any work.
+  // --- what runs ask for ---
+  /// What a TOML file says, or the table in memory that has its name. \throws as read_toml.
+  Table table(const std::filesystem::path& path) const;
+  /// Checks the files that a run will write, `json` among them, and takes their names: before any work.
   /// \param inputs files that must not be replaced before or after they are read.
   /// \param of_json what happens to an existing file of `json`.
   /// \param later files that are checked here, but claimed only when they are written.

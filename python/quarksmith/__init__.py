@@ -22,6 +22,7 @@ from ._quarksmith import (
     UnknownName,
     UsageError,
     WrongLattice,
+    gamma,
     source,
 )
 from ._quarksmith import version as __version__
@@ -29,7 +30,7 @@ from .calls import Eigenvectors, NotConverged, Report
 from .commands import *  # noqa: F403
 from .communicator import Ranks, end_together, ranks, use_ranks
 from .compiler import compile_rows
-from .forces import check_forces
+from .forces import Monomials, check_forces
 from .solver import Solver
 
 _quarksmith.compile_with(compile_rows)
@@ -48,6 +49,7 @@ __all__ = [
     "Lattice",
     "MissingKernel",
     "Momenta",
+    "Monomials",
     "NotConverged",
     "NotSU3",
     "OutOfMemory",
@@ -60,6 +62,7 @@ __all__ = [
     "WrongLattice",
     "__version__",
     "check_forces",
+    "gamma",
     "ranks",
     "source",
     "use_ranks",

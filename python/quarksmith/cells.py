@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _quarksmith, commands
@@ -80,6 +79,32 @@ class CellExpression:
         sums = self._totals(_quarksmith.evaluate(*self._call(values, outputs, boundary)))
         results = (*outputs, *sums)
         return results[0] if len(results) == 1 else results
+
+    def by_time(
+        self, *arguments: Any, momenta: Sequence[tuple[int, int, int]] = ((0, 0, 0),), boundary: Any = "", **named: Any
+    ) -> Any:
+        """Its complex sums over space at each time, times exp(i p.x), p_i = 2 pi n_i / L_i.
+
+        Args:
+            arguments: as of a call.
+            momenta: the integers n of each.
+            boundary: phases of fermions, as of `solve`.
+            named: arguments by name.
+
+        Returns:
+            an array [right-hand side, momentum, sum, t] without axes of one.
+        """
+        import numpy as np
+
+        sums = self._expression.definition.sums
+        if not sums or self._outputs or any(s.op != "totals" for s in sums):
+            raise _quarksmith.UsageError(f"{self.__name__} does not give complex sums alone, which times have")
+        values = self._bind(arguments, named)
+        call = (*self._call(values, [], boundary), [*momenta])
+        found = np.array(_quarksmith.evaluate_by_time(*call))
+        times = next(v for v in values if hasattr(v, "lattice")).lattice.extent[3]
+        found = found.reshape(-1, times, len(momenta), len(sums)).transpose(0, 2, 3, 1)
+        return found.reshape(*(n for n in found.shape[:3] if n > 1), times)
 
     def source(self, *, spins: int = 4) -> str:
         """The body of its kernel, as generated.
@@ -283,26 +308,25 @@ class CellAction:
             files = render_files(specs, f"the cell of {self.statement.__name__}") if specs else {}
         return "\n".join(text for path, text in files.items() if str(path).startswith("bodies/"))
 
-    def check_force(self, gauge: GaugeField, *, even_odd: str = "", step: float = 0.003, **parameters: float) -> Report:
+    def check_force(self, gauge: GaugeField, *, even_odd: str = "", step: float = 0.003, **parameters: Any) -> Report:
         """Compares its force, of two flavours with pseudofermions, with differences of their action.
 
         Args:
             gauge: the links at which it is taken.
             even_odd: form of the operator, as of run files; by default the first that it has.
             step: as of `check_forces`.
-            parameters: of the action.
+            parameters: of the action, `field` among them: a dictionary of files, numbers or arrays.
         """
-        keys = {"name": "quark", "kind": "two-flavour", "action": self.name, "tol_force": 1e-12, "tol_action": 1e-12}
+        quark = {"name": "quark", "kind": "two-flavour", "action": self.name, "tol_force": 1e-12, "tol_action": 1e-12}
         if even_odd:
-            keys["even_odd"] = even_odd
-        lines = [f"{key} = {json.dumps(value)}" for key, value in (keys | parameters).items()]
-        lattice = f'[lattice]\nextents = {list(gauge.lattice.extent)}\ngauge = "unit"\n'
-        integrator = '[[integrator]]\nkind = "leapfrog"\nsteps = 1\nmonomials = ["quark"]\n'
-        with tempfile.TemporaryDirectory() as folder:
-            run = Path(folder) / "run.toml"
-            text = "\n".join([lattice, "[trajectory]\nlength = 1.0\ncount = 1\nseed = 1\n", "[[monomial]]", *lines])
-            run.write_text(f"{text}\n{integrator}")
-            return check_forces(run, gauge, step)
+            quark["even_odd"] = even_odd
+        run = {
+            "lattice": {"extents": gauge.lattice.extent, "gauge": "unit"},
+            "trajectory": {"length": 1.0, "count": 1, "seed": 1},
+            "monomial": [quark | parameters],
+            "integrator": [{"kind": "leapfrog", "steps": 1, "monomials": ["quark"]}],
+        }
+        return check_forces(run, gauge, step)
 
     def __fspath__(self) -> str:
         return self.name

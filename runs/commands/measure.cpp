@@ -116,6 +116,7 @@ class Measurements final : public ResumableRun {
 
   /// What an earlier part of this run has left: rank 0 looks.
   void find_earlier() {
+    if (o_.out.empty()) return;
     if (session_.overwrite) {
       of_out_ = Existing::replace;
       return;
@@ -190,6 +191,10 @@ class Measurements final : public ResumableRun {
 
   /// Writes a record at once or not at all.
   void keep(const Configuration& c, const Record& record) {
+    if (o_.out.empty()) {
+      result_.records.push_back(record);
+      return;
+    }
     session_.ranks().together([&] {
       if (session_.ranks().rank() == 0) std::filesystem::create_directories(records());
     });
@@ -202,6 +207,10 @@ class Measurements final : public ResumableRun {
 
   /// Joins the records into one file, in the order of their numbers, then removes them.
   void finish() override {
+    if (o_.out.empty()) {
+      result_.finished = true;
+      return report(session_, json_of(result_));
+    }
     std::map<std::string, std::filesystem::path> where;
     session_.ranks().together([&] {
       if (session_.ranks().rank() != 0) return;
@@ -283,12 +292,13 @@ extern constinit const Command measure = {.name = "measure",
 
 MeasureResult run(MeasureDescription& o, Session& session) {
   enter(o, session, commands::measure);
-  if (o.out.empty() && !o.dry_run) throw UsageError("measure needs --out FILE.h5, or --dry-run");
+  if (o.out.empty() && !o.dry_run && !session.in_memory)
+    throw UsageError("measure needs --out FILE.h5, or --dry-run");
   if (o.dry_run) {
     o.refuse_given({"out", "time_limit"}, "belongs to measurements, which --dry-run does not make; leave it out");
     session.claim({}, {{"RUN.toml", o.run}});
   }
-  const Table tree = read_toml(o.run);
+  const Table tree = session.table(o.run);
   TableReader file(tree, o.run.string(), "run");
   const ConfigurationList list = read_configurations(file, o.run.parent_path(), session);
   Stops stops(o.time_limit, solve_patience, session);

@@ -93,6 +93,8 @@ TEST_P(Statuses, OfOptions) {
                                         {"action=wilson mass=1 field=fat=x", bad, "fat"},
                                         {"action=wilson mass=1 boundary=1e300,0,0,0", bad, "1e+300"},
                                         {"action=d234 mass=1 even-odd=symmetric", bad, "even-odd"},
+                                        {"action=staggered mass=0.1,0.2", bad, "masses"},
+                                        {"action=none.py mass=1", bad, "none.py"},
                                         {"action=wilson mass=1 precision=single basis=degrand_rossi reconstruct=8",
                                          QUARKSMITH_MISSING_KERNEL, "precision = [\"single\"]"}});
   expect_refusals<quarksmith_solver>([&](auto... a) { return quarksmith_solver_create(gauge, a...); },
