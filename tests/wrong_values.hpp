@@ -44,7 +44,9 @@ inline runs::Value number_for(const runs::Member& m, double x, runs::Door door) 
 inline runs::Value right_value(const runs::Member& m, runs::Door door) {
   if (m.is_flag()) return {true, line_of_values};
   if (!m.words().empty()) return takes_whole(m) ? given(std::stoll(m.words()[0]), door) : given(m.words()[0], door);
-  if (!takes_number(m)) return given(std::string("1"), door);
+  if (m.name() == "preconditioner") return given(std::string("mr:4"), door);
+  if (m.name() == "smear_links") return given(std::string("ape:0.5,1"), door);
+  if (!takes_number(m)) return given(m.offered().empty() ? std::string("1") : m.offered()[0], door);
   const bool low = std::isfinite(m.lower()), high = std::isfinite(m.upper());
   if (m.lower_allowed()) return number_for(m, low ? m.lower() : 1, door);
   return number_for(m, low && high ? (m.lower() + m.upper()) / 2 : low ? m.lower() + 1 : 1, door);
