@@ -15,7 +15,6 @@ from generator.__main__ import main
 from generator.algebra.projector import factorise
 from generator.emit import ondemand
 from generator.emit.build import read_build
-from generator.emit.render import render_body
 from generator.operators import hopping
 from generator.profile import load_profile
 
@@ -104,17 +103,10 @@ def test_a_kernel_that_fails_its_tests_is_not_kept(monkeypatch, capsys):
     assert not Path(re.search(r"\((.*/module.so)\) fails", message)[1]).exists()
 
 
-@pytest.fixture
-def bodies_anew():
-    """Bodies that a test renders are neither those of tests before it nor kept for tests after it."""
-    render_body.cache_clear()
-    yield
-    render_body.cache_clear()
-
-
 @needs_build
-def test_errors_that_kernels_and_tables_share_fail_the_tests(monkeypatch, bodies_anew):
+def test_errors_that_kernels_and_tables_share_fail_the_tests(monkeypatch):
     """What the reference multiplies by comes from the tests, not from the generator."""
+    monkeypatch.setattr("generator.emit.render._bodies", {})  # bodies that other tests rendered are right
     right = hopping._hops
 
     def wrong(operator, basis, dagger):
