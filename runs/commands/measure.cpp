@@ -292,8 +292,7 @@ extern constinit const Command measure = {.name = "measure",
 
 MeasureResult run(MeasureDescription& o, Session& session) {
   enter(o, session, commands::measure);
-  if (o.out.empty() && !o.dry_run && !session.in_memory)
-    throw UsageError("measure needs --out FILE.h5, or --dry-run");
+  if (o.out.empty() && !o.dry_run && !session.in_memory) throw UsageError("measure needs --out FILE.h5, or --dry-run");
   if (o.dry_run) {
     o.refuse_given({"out", "time_limit"}, "belongs to measurements, which --dry-run does not make; leave it out");
     session.claim({}, {{"RUN.toml", o.run}});

@@ -1,5 +1,6 @@
 /// \file
-/// What the host's processors do with numbers of sites by time slices: SiteOperations::largest_in_slices, sums_over_slices.
+/// What the host's processors do with numbers of sites by time slices: SiteOperations::largest_in_slices,
+/// sums_over_slices.
 #pragma once
 
 #include <vector>
