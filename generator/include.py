@@ -95,12 +95,20 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
         _add(found, name, "double", links="r18")
         for storage in sorted({spec.links, *(("r18",) if expression else ()), *operator.more_storages(spec)} - {""}):
             _add(found, name, links, links=storage)
+    for record in served(operator) if operator.family == "expression" else ():
+        _add_given(found, record, links)
     if operator.family == "term" or operator.stored_terms(spec):
         _add(found, "invert_term", "double")
         _add(found, "invert_twisted_term", "double")
         for name in ("encode_term", "decode_term"):
             _add(found, name, links)
     return list(found.values())
+
+
+def _add_given(found: Kernels, record: Lowered, precision: str) -> None:
+    """Adds the kernels that bring the numbers of sites that an action is given to the device."""
+    for stored in {"double", precision} if set(record.given.values()) & {"scalars", "phases"} else ():
+        _add(found, "encode_links", stored, links="c1r2")
 
 
 def _add_made(found: Kernels, record: Lowered, precision: str) -> None:
@@ -112,8 +120,7 @@ def _add_made(found: Kernels, record: Lowered, precision: str) -> None:
     if record.links is not None and set(record.links.values()) & set(record.graphs.made):
         for name in ("matrices_norm2", "set_links"):
             _add_plain(found, name)
-    for stored in {"double", precision} if set(record.given.values()) & {"scalars", "phases"} else ():
-        _add(found, "encode_links", stored, links="c1r2")
+    _add_given(found, record, precision)
     if pattern := pattern_of(record):
         _add_plain(found, f"term_{pattern.name}")
     if record.site is not None and record.site.exponential is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -52,9 +53,11 @@ def compile_asked(specs: Sequence[KernelSpec], build: Build, tell: Callable[[str
 
 
 def _usual_seconds(build: Build) -> float:
-    """What compiling a module has taken so far in this cache, from its sources on; 0 if it holds none."""
-    modules = build.cache.glob("*/module.so")
-    times = [m.stat().st_mtime - (m.parent / "generated/module.cpp").stat().st_mtime for m in modules]
+    """What compiling a module of a kernel has taken so far in this cache, from its sources on; 0 if it holds none."""
+    times = []
+    for source in build.cache.glob("*/generated/module.cpp"):  # modules of actions have none
+        with contextlib.suppress(FileNotFoundError):  # still being compiled, or removed meanwhile
+            times.append((source.parent.parent / "module.so").stat().st_mtime - source.stat().st_mtime)
     return statistics.median(times) if times else 0
 
 

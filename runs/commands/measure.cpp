@@ -55,10 +55,16 @@ class Measurements final : public ResumableRun {
   bool has_more() const override { return next_ < list_.all.size(); }
   std::string kept() const override {
     if (result_.finished) return fmt::format("{} is finished", o_.out.string());
+    if (o_.out.empty())
+      return fmt::format("{} of {} configurations were measured, and nothing is kept: that takes --out FILE.h5", done(),
+                         list_.all.size());
     return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
                        list_.all.size(), where());
   }
-  void stop() override {}
+  /// A time limit leaves results in memory to the caller.
+  void stop() override {
+    if (o_.out.empty()) report(session_, json_of(result_));
+  }
 
   /// Where the records of single configurations are until there are all of them.
   std::filesystem::path records() const { return o_.out.string() + ".records"; }
@@ -189,12 +195,16 @@ class Measurements final : public ResumableRun {
     skip_done(progress);
   }
 
-  /// Writes a record at once or not at all.
   void keep(const Configuration& c, const Record& record) {
-    if (o_.out.empty()) {
+    if (o_.out.empty())
       result_.records.push_back(record);
-      return;
-    }
+    else
+      write(c, record);
+    done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
+  }
+
+  /// Writes a record at once or not at all.
+  void write(const Configuration& c, const Record& record) {
     session_.ranks().together([&] {
       if (session_.ranks().rank() == 0) std::filesystem::create_directories(records());
     });
@@ -202,7 +212,6 @@ class Measurements final : public ResumableRun {
     file.add(record);
     Output output(record_of(c.label()), Existing::replace, session_.ranks());
     write_text(output, std::move(file).bytes());
-    done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
   }
 
   /// Joins the records into one file, in the order of their numbers, then removes them.
