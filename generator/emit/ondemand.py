@@ -225,9 +225,8 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
         text = render("registry.cpp.j2", command, **registry_data(specs, target))
         files[PurePosixPath(f"{target.name}/registry.cpp")] = text
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
-    files[PurePosixPath("module.cpp")] = render(
-        "module.cpp.j2", command, kernels=[(t, TABLES[t].tables[t]) for t in build.compiled], tables=True
-    )
+    kernels = [(t, TABLES[t].tables[t], f"{TABLES[t].name}/registry.cpp") for t in build.compiled]
+    files[PurePosixPath("module.cpp")] = render("module.cpp.j2", command, kernels=kernels, tables=True)
     return files
 
 
@@ -242,9 +241,7 @@ def _compile(work: Path, build: Build) -> None:
     for name in build.compiled:
         target = TABLES[name]
         jobs.append(([*build.commands[name], *target.code_flags], _kernels(target), f"{name}.o"))
-        space = f"-DQUARKSMITH_TARGET={target.tables[name]}"
-        jobs.append(([*plain, "-fPIC", "-O0", space], f"{target.name}/registry.cpp", f"{name}_registry.o"))
-    jobs += [([*plain, "-fPIC", "-O0"], name, name.replace(".cpp", ".o")) for name in ("tables.cpp", "module.cpp")]
+    jobs.append(([*plain, "-fPIC", "-O0"], "module.cpp", "module.o"))
     jobs.sort(key=lambda job: job[1] == _kernels(HOST), reverse=True)
 
     def run(job: tuple[list[str], str, str]) -> None:

@@ -185,13 +185,12 @@ def _link(
     data = registry_data([c.spec for c in kept], target)
     write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, **data))
     ((table, space),) = target.tables.items()
-    text = render("module.cpp.j2", command, kernels=[(table, space)], tables=False)
+    text = render("module.cpp.j2", command, kernels=[(table, space, "registry.cpp")], tables=False)
     write_if_changed(folder / "module.cpp", text)
-    sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
     objects = [str(folder / f"{name}.o") for name in kernels]
-    flags = ["-shared", "-fPIC", "-std=c++20", "-O0", f"-DQUARKSMITH_TARGET={space}", f"-I{ROOT}"]
+    flags = ["-shared", "-fPIC", "-std=c++20", "-O0", f"-I{ROOT}"]
     libraries = target.link(compiler.program)
-    run_compiler(["g++", *flags, *sources, *objects, *libraries, "-o", str(folder / "module.so")])
+    run_compiler(["g++", *flags, str(folder / "module.cpp"), *objects, *libraries, "-o", str(folder / "module.so")])
     record_module(folder / "module.so")
 
 
