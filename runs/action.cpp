@@ -290,6 +290,7 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
     } else {
       const std::size_t colon = std::filesystem::exists(value) ? std::string::npos : value.rfind(':');
       const std::string dataset = colon == std::string::npos ? name : value.substr(colon + 1);
+      session.reading("field", value.substr(0, colon));
       read = std::make_shared<const GivenField>(read_field(value.substr(0, colon), dataset, field->kind, lattice));
     }
     if (!fields.emplace(name, std::move(read)).second)

@@ -113,6 +113,7 @@ std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& 
   if (is_count(text) && !std::filesystem::exists(text))
     return computed(subject(), std::stoi(text), action, solver, settings, session, look);
   if (!is_hdf5(text)) throw UsageError(fmt::format("{}: is no file of `quarksmith eigen`", subject()));
+  session.reading(member, text);
   const PropagatorReader file(text, session.ranks(), true);
   const std::string name = file.value<std::string>("operator");
   if (name == near_null_operator)

@@ -10,7 +10,6 @@ namespace quarksmith::runs {
 struct FlowDescription : Description {
   std::string gauge, lattice, out, format, precision = "double", action = "wilson";
   FlowSchedule schedule{.step = 0.01};
-  bool allow_non_su3 = false;
   void list(Members& members) override;
 };
 

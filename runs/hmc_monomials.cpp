@@ -217,7 +217,10 @@ void prepare_multigrid(const TableReader& table, QuarkTable& q, const FermionPar
     multigrid_for(place.lattice, f.action.slices());
   });
   if (q.given("mg"))
-    at_key(table, "mg", [&] { q.solve.multigrid = read_multigrid(q.mg.string(), place.lattice, f.action.slices()); });
+    at_key(table, "mg", [&] {
+      place.session.reading("mg", q.mg),
+          q.solve.multigrid = read_multigrid(q.mg.string(), place.lattice, f.action.slices());
+    });
 }
 
 /// \param q gets the keys of the table.
@@ -291,6 +294,10 @@ RationalFunctions fitted(TableReader& table, bool staggered, const QuarkTable& q
   const int part = (staggered ? 8 : 4) * q.fields;
   const Interval interval{range[0], range[1]};
   const Power power{-q.flavours, part}, of_force{-q.flavours, part / 2};
+  if (std::abs(q.flavours) >= part / 2)  // the force's power is at most 1
+    q.refuse(Kind::range, "flavours",
+             fmt::format("flavours = {} of {} pseudofermion(s); use fields = {} or more", q.flavours, q.fields,
+                         std::abs(q.flavours) * 2 / (staggered ? 8 : 4) + 1));
   const auto of_poles = [&](const char* key, int n, Power p, double most) {
     RationalFit fit = remez(p, n, interval);
     if (!(fit.error <= most))

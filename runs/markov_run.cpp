@@ -61,14 +61,15 @@ Json MarkovRun::previous_results() {
 /// The files of a run: their prefix and the last name are its own from the start, and the others can be written.
 PathLock MarkovRun::claim() {
   if (o_.goes_on(session_) && of_json_ == Existing::refuse) of_json_ = Existing::resume;
-  std::vector<NamedFile> inputs = chain_.inputs, outputs;
+  std::vector<NamedFile> inputs = chain_.inputs, outputs, later;
   inputs.push_back({"resume", chain_.resumed});
   if (!o_.out.empty())
     outputs.push_back({"out", configuration_name(o_.out, chain_.end), false, false, of_configurations()});
-  session_.claim(outputs, inputs, of_json_);
+  for (std::uint64_t n = chain_.first + 1; n < chain_.end && o_.save_every > 0 && !o_.out.empty(); ++n)
+    if (saves_at(n)) later.push_back({"out", configuration_name(o_.out, n)});
+  session_.claim(outputs, inputs, of_json_, later);
   if (o_.out.empty()) return {};
-  for (std::uint64_t n = chain_.first + 1; n < chain_.end && o_.save_every > 0; ++n)
-    if (saves_at(n)) Output(configuration_name(o_.out, n), of_configurations(), session_.ranks());
+  for (const NamedFile& file : later) Output(file.path, of_configurations(), session_.ranks());
   return lock_run(o_.out, chain_.resumed, session_.ranks());
 }
 

@@ -86,10 +86,13 @@ std::vector<Configuration> chosen(const ConfigurationsTable& table, const std::f
     const long long found = files.size() == 1 ? std::max(number_in(files[n]), 0ll) : number_in(files[n]);
     const long long number = table.numbers.empty() ? found : table.numbers[n];
     if (number < 0 || !by_number.emplace(number, files[n]).second)
-      table.refuse(
-          Kind::contradicts, "files",
-          fmt::format(": {}: {}; give numbers = [...], one for each configuration", printable(files[n]),
-                      number < 0 ? "there is no number in its name" : fmt::format("number {} is taken", number)));
+      table.refuse(Kind::contradicts, "files",
+                   fmt::format(": {}: {}; {}", printable(files[n]),
+                               number >= 0             ? fmt::format("number {} is taken", number)
+                               : table.numbers.empty() ? "there is no number in its name"
+                                                       : fmt::format("number {} is negative", number),
+                               table.numbers.empty() ? "give numbers = [...], one for each configuration"
+                                                     : "give each configuration in numbers one of its own, from 0 on"));
   }
   std::vector<Configuration> all;
   long long place = 0;

@@ -53,6 +53,7 @@ std::shared_ptr<const NearNullVectors> NearNullDescription::read(const ActionCho
     throw UsageError(fmt::format("{} {}: {}", called("mg_load"), load, why));
   };
   if (!is_hdf5(load)) refuse("is no file of " + called("mg_save"));
+  session.reading("mg_load", load);
   const PropagatorReader file(load, session.ranks(), true);
   const auto found = file.provenance().find("operator");
   if (found == file.provenance().end() || found->second != ProvenanceValue(near_null_operator))

@@ -78,6 +78,7 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
     file.label = std::islower(static_cast<unsigned char>(file.member[0])) ? called(file.member) : file.member;
   };
   std::ranges::for_each(all, name);
+  inputs.insert(inputs.end(), read_.begin(), read_.end());
   std::ranges::for_each(inputs, name);
   std::ranges::for_each(later, name);
   std::string names;
@@ -91,6 +92,7 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
         fmt::format("{} belongs to a run that writes a file ({}); leave it out", called("overwrite"), names));
   later.insert(later.end(), all.begin(), all.end());
   require_distinct(later, inputs);
+  written_ = later;
   for (const NamedFile& file : all) check_ending(file);
   for (const NamedFile& file : all)
     if (!file.path.empty() && !file.locks_itself) {
@@ -98,6 +100,11 @@ void Session::claim(const std::vector<NamedFile>& files, std::vector<NamedFile> 
       outputs_.emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
                        std::forward_as_tuple(file.path, found, ranks()));
     }
+}
+
+void Session::reading(const std::string& member, const std::filesystem::path& path) const {
+  read_.push_back({.member = member, .path = path, .label = called(member)});
+  require_distinct(written_, {read_.back()});
 }
 
 Output& Session::output(const std::filesystem::path& path) {

@@ -144,7 +144,7 @@ void Session::warn(const std::string& line) const {
 }
 
 void Session::warn_once(const std::string& subject, const std::string& line) {
-  if (warned_.insert(subject).second) warn(fmt::format("{}: {}", subject, line));
+  if (is_first(subject)) warn(fmt::format("{}: {}", subject, line));
 }
 
 std::array<double, 4> four_numbers(const std::string& text, const std::string& option) {
@@ -244,6 +244,7 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, Sessi
   }
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
+  session.reading("gauge", text);
   GaugeFile file = read_gauge(text, expected, !session.ignore_checksum, partition);
   require_colours(file.gauge, text, session);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;

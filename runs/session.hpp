@@ -76,6 +76,8 @@ class Session : public Description {
   /// another kind of file, or `overwrite` was given without a file; Error it cannot be written, or another run has it.
   void claim(const std::vector<NamedFile>& files, std::vector<NamedFile> inputs = {},
              Existing of_json = Existing::refuse, std::vector<NamedFile> later = {});
+  /// Notes a file that is read: to be called before it is. \throws UsageError this run writes it.
+  void reading(const std::string& member, const std::filesystem::path& path) const;
   /// The claim on an output file. \throws Error it was not claimed.
   Output& output(const std::filesystem::path& path);
   Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }
@@ -110,6 +112,8 @@ class Session : public Description {
   void warn(const std::string& line) const;
   /// Warns with `subject: line`, but only the first time for each subject.
   void warn_once(const std::string& subject, const std::string& line);
+  /// Whether this is the first time that the run asks about a subject.
+  bool is_first(const std::string& subject) { return warned_.insert(subject).second; }
   /// Whether lines of progress are shown, and whether a bar can be: on a terminal.
   bool shows_progress() const;
   bool has_terminal() const;
@@ -127,6 +131,8 @@ class Session : public Description {
 
  private:
   std::map<std::filesystem::path, Output> outputs_;
+  mutable std::vector<NamedFile> read_;  ///< a log, like its lines
+  std::vector<NamedFile> written_;       ///< now or later
   std::string reported_ = "null", opened_, at_end_ = "finished files are kept";
   double begun_ = now();
   std::set<std::string> warned_;

@@ -11,7 +11,6 @@ struct SmearDescription : Description {
   std::string in, out, lattice, format, links = "all", hyp = "0.75,0.6,0.3";
   double rho = 0.1, alpha = 0.5;
   int steps = 1, bits = 0;
-  bool allow_non_su3 = false;
   void list(Members& members) override;
 };
 

@@ -11,6 +11,13 @@
 
 namespace quarksmith::runs {
 
+/// Warns where smearing has lowered the average plaquette, which too strong a smearing does. \param how in words.
+void warn_of_roughening(const std::string& how, double before, double after, Session& session);
+/// The smeared links of an option, with that warning. \param text of the smearing. \param look as of smear_on_device.
+LinkField smear_with_warning(
+    const std::string& text, const HostGauge& gauge, const DomainPointer& domain, Session& session,
+    const std::function<void()>& look = [] {});
+
 /// The links of a configuration by the text of their smearing, such as `stout:RHO:STEPS`; made when first asked for.
 class SmearedLinks {
  public:
@@ -18,6 +25,7 @@ class SmearedLinks {
   SmearedLinks(const HostGauge& gauge, DomainPointer domain, Session& session, std::function<void()> look)
       : gauge_(gauge),
         domain_(std::move(domain)),
+        session_(session),
         storage_(default_links(gauge, session.ranks())),
         look_(std::move(look)) {}
 
@@ -27,7 +35,7 @@ class SmearedLinks {
     if (!found)
       found = std::make_shared<const LinkField>(
           text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
-                       : smear_on_device(link_smearing_of(text), gauge_, domain_, look_));
+                       : smear_with_warning(text, gauge_, domain_, session_, look_));
     return found;
   }
   std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
@@ -43,6 +51,7 @@ class SmearedLinks {
  private:
   const HostGauge& gauge_;
   DomainPointer domain_;
+  Session& session_;
   std::string storage_;
   std::function<void()> look_;
   std::map<std::string, std::shared_ptr<const LinkField>> whole_, for_quarks_;

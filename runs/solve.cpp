@@ -155,6 +155,7 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
       ++kind.times;
     }
   for (const AlikeEvents& k : kinds) {
+    if (!session.is_first(k.key)) continue;  // reports have all of them
     std::string line = title(k.columns[0]);
     if (k.columns.size() > 1) line += fmt::format(" and {} more", k.columns.size() - 1);
     line += k.first == k.last ? fmt::format(", iteration {}", k.first)
@@ -265,7 +266,10 @@ SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& c
   s.options.delta = delta;
   s.parameters = parameters;
   s.parameters.preconditioner = preconditioner_of(preconditioner);
-  if (!multigrid.empty()) s.multigrid = read_multigrid(multigrid, gauge.lattice, chosen.slices());
+  if (!multigrid.empty()) {
+    session.reading("mg", multigrid);
+    s.multigrid = read_multigrid(multigrid, gauge.lattice, chosen.slices());
+  }
   s.tell = [&session](const std::string& line) { session.info(line); };
   if (!given("reconstruct")) {
     const std::string of_gauge(default_links(gauge, session.ranks()));

@@ -48,7 +48,7 @@ std::string objection_to(std::string_view word, const ChoiceParameter& p, Choice
     return value.whole < words.size() ? "" : fmt::format("'{}' is not {}", word, range_of(p));
   }
   if (p.whole ? !read_number(word, value.whole) : !read_number(word, value.real))
-    return fmt::format("{} '{}' is no {}", p.name, word, p.whole ? "whole number of 0 or more" : "number");
+    return fmt::format("{} '{}' is no {}", p.name, word, p.whole ? "whole number from 0 to 2^64 - 1" : "number");
   if (p.whole) value.real = static_cast<double>(value.whole);
   const double bounded = p.size ? std::abs(value.real) : value.real;
   if (bounded >= p.lower && bounded <= p.upper) return "";

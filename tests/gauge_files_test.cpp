@@ -188,6 +188,8 @@ TEST_F(GaugeFiles, PlaquetteOfXlfInfoIsCompared) {
   for (const double wrong : {plaquette + 2e-5, 0.0, 0.628065051764})
     for (const bool summed : {false, true})
       refused(with(fmt::format("{:.6e}", wrong), summed), {"plaquette of xlf-info", "damaged"});
+  refused(with(fmt::format("{0:.6e}\n plaquette = {1:.6e}", plaquette, plaquette - 0.2), true),
+          {"plaquette of xlf-info", "damaged"});
 }
 
 TEST_F(GaugeFiles, PlaquettesWithoutDigitsDoNotAgree) {

@@ -46,7 +46,7 @@ ConvertResult run(ConvertDescription& o, Session& session) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = output_format(o.out, o.format);
-  session.claim({{"OUT", o.out}});  // IN itself, too: it is read whole before OUT is written
+  session.claim({{"OUT", o.out}}, {{"IN", o.in}});
   const GaugeFile f = file_of(o, lattice, session);
   const int bits = output_bits(format, o.bits);
   write_gauge(session.output(o.out), f.gauge, format, bits);

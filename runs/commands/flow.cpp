@@ -52,7 +52,6 @@ void FlowDescription::list(Members& members) {
   add("out", out, "write the links at the end to this file");
   list_format(add, format, "out");
   add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
-  list_allow_non_su3(add, allow_non_su3);
 }
 
 namespace commands {
@@ -74,7 +73,6 @@ FlowResult run(FlowDescription& o, Session& session) {
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   session.claim({{"out", o.out}}, {{"GAUGE", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
-  require_su3(named.gauge, o.gauge, o.allow_non_su3, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
   GradientFlow flow(named.gauge, domain, o.action == "symanzik" ? FlowAction::symanzik : FlowAction::wilson);
   FlowResult r{

@@ -65,10 +65,11 @@ HmcStart begin_of(const HmcDescription& o, Session& session, const HmcSettings& 
     name = "unit:" + lattice;
   } else if (name == "hot" || (name.starts_with("weak:") && std::count(name.begin(), name.end(), ':') == 1)) {
     name = fmt::format("{}:{}:{}", name, lattice, d.seed);
-  } else if (!is_generated(name)) {
+  } else if (!is_generated(name) && links_in_memory(name, session) == nullptr) {
     name = (o.run.parent_path() / d.gauge).string();
   }
-  NamedGauge found = open_gauge(name, is_generated(name) ? "" : lattice, session);
+  const bool of_file = !is_generated(name) && links_in_memory(name, session) == nullptr;
+  NamedGauge found = open_gauge(name, of_file ? lattice : "", session);
   if (found.gauge.lattice.global_extent() != d.extents)
     throw UsageError(
         fmt::format("{}: [lattice]: gauge = \"{}\" is a {} lattice, but extents = [{}]; give both the same",

@@ -45,7 +45,7 @@ void print_configuration(const std::string& name, const ConfigurationInfo& c, Se
   print(session, "unitarity    max |U U^+ - 1| = {:.1e}, max |det U - 1| = {:.1e}\n", c.unitarity.unitary,
         c.unitarity.determinant);
   if (!is_su3(c.unitarity))
-    print(session, "             not SU({}): propagator, smear and flow take it with --allow-non-su3 alone\n",
+    print(session, "             not SU({}): propagator, eigen and measure take it with --allow-non-su3 alone\n",
           f.gauge.colours());
   for (int mu = 0; mu < directions; ++mu)
     if (f.gauge.phase[mu] != 1.0)

@@ -9,6 +9,7 @@
 
 #include "runs/session.hpp"
 #include "runs/contraction.hpp"
+#include "runs/smeared_links.hpp"
 #include "runs/stops.hpp"
 #include "runs/command.hpp"
 #include "runs/print.hpp"
@@ -50,8 +51,7 @@ class PropagatorRun final : public ResumableRun {
       throw UsageError(fmt::format("{} {}: smearing is for Dirac spinors; with {} use {}", o.called("source"), o.source,
                                    o.called("action", o.action.action), source_forms(1)));
     if (!o.smear_links.empty())
-      smeared_ =
-          std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
+      smeared_ = std::make_shared<const LinkField>(smear_with_warning(o.smear_links, named_.gauge, domain_, session_));
     require_same_unfinished(header_, session_);
     store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || session_.reports_wanted(), session_);
     if (source_.smearing || sink_)

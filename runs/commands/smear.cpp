@@ -4,6 +4,7 @@
 #include "runs/command.hpp"
 #include "runs/print.hpp"
 #include "runs/smear.hpp"
+#include "runs/smeared_links.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 
@@ -50,7 +51,6 @@ void SmearDescription::list(Members& members) {
   add("links", links, "all, or space: time links are neither smeared nor used").among({"all", "space"});
   list_format(add, format, "OUT", &bits);
   add("lattice", lattice, "extents X,Y,Z,T, for formats that do not record them");
-  list_allow_non_su3(add, allow_non_su3);
 }
 
 namespace commands {
@@ -70,7 +70,6 @@ SmearResult run(SmearDescription& o, Session& session) {
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   session.claim({{"OUT", o.out}}, {{"IN", o.in}});
   const NamedGauge named = open_gauge(o.in, o.lattice, session);
-  require_su3(named.gauge, o.in, o.allow_non_su3, session);
   const DomainPointer domain = session.open_domain(named.gauge.lattice);
   const double start = now();
   SmearResult r{.gauge = smear(how, named.gauge, domain), .strength = how.values[0].real};
@@ -81,14 +80,7 @@ SmearResult run(SmearDescription& o, Session& session) {
   if (session.ranks().rank() == 0)
     print(session, "plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n",
           r.before.plaquette, r.after.plaquette, r.after.space_plaquette, r.after.time_plaquette, r.after.link_trace);
-  if (r.after.plaquette < r.before.plaquette)
-    session.warn(
-        fmt::format("{} has made the links rougher: plaquette {:.6f} before, {:.6f} after; use a smaller {}, or "
-                    "fewer steps",
-                    o.kind, r.before.plaquette, r.after.plaquette,
-                    o.called(o.kind == "stout" ? "rho"
-                             : o.kind == "ape" ? "alpha"
-                                               : "hyp")));
+  warn_of_roughening(o.kind, r.before.plaquette, r.after.plaquette, session);
   report(session, smear_json(o, r));
   return r;
 }

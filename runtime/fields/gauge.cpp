@@ -110,13 +110,14 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
 
 bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }
 
-Unitarity require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+Unitarity require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator,
+                      std::string_view remedy) {
   const Unitarity u = check_unitarity(gauge, communicator);
   if (!is_su3(u))
     throw NotSU3(
         fmt::format("{} needs SU({}) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
-                    "determinant 1 (limit {:.0e}); use {} reals",
-                    what, gauge.colours(), u.unitary, u.determinant, su3_limit, 2 * gauge.elements()));
+                    "determinant 1 (limit {:.0e}); {}",
+                    what, gauge.colours(), u.unitary, u.determinant, su3_limit, remedy));
   return u;
 }
 
@@ -258,8 +259,9 @@ void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator) 
 
 namespace {
 
-/// The determinant that all links across the last slice of a direction share, by that of the first; 0 if they differ.
-Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& communicator) {
+/// The determinant that all links along mu share that cross the last slice, or all others, by that of the first; 0 if
+/// they differ.
+Complex64 shared_determinant(const HostGauge& gauge, int mu, bool last, Communicator& communicator) {
   struct First {
     long long number;
     double re, im;
@@ -268,7 +270,7 @@ Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& commu
   First mine{std::numeric_limits<long long>::max(), 0, 0};
   std::vector<First> all(communicator.size());
   for (long long i = 0; i < lattice.sites(); ++i)
-    if (on_last_slice(lattice, i, mu)) {
+    if (on_last_slice(lattice, i, mu) == last) {
       const Complex64 det = determinant(gauge.link(i, mu).data(), gauge.colours());
       mine = {lattice.global_index(i), det.real(), det.imag()};
       break;
@@ -279,7 +281,7 @@ Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& commu
   const Complex64 shared(first.re, first.im);
   bool same = true;
   for (long long i = 0; i < lattice.sites() && same; ++i)
-    if (on_last_slice(lattice, i, mu))
+    if (on_last_slice(lattice, i, mu) == last)
       same = std::abs(determinant(gauge.link(i, mu).data(), gauge.colours()) - shared) < 1e-5;
   return communicator.largest(same ? 0 : 1) > 0 ? 0 : shared;
 }
@@ -290,8 +292,13 @@ bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   bool moved = false;
   for (int mu = 0; mu < directions; ++mu) {
-    const Complex64 shared = shared_determinant(gauge, mu, communicator);
-    if (!(std::abs(std::abs(shared) - 1) <= 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
+    const Complex64 last = shared_determinant(gauge, mu, true, communicator);
+    if (!(std::abs(std::abs(last) - 1) <= 1e-5) || std::abs(last - 1.0) < 1e-5) continue;
+    // A phase of all links, as of an imaginary chemical potential, is none of the boundary.
+    const Complex64 others = shared_determinant(gauge, mu, false, communicator);
+    if (!(std::abs(std::abs(others) - 1) <= 1e-5)) continue;
+    const Complex64 shared = last / others;
+    if (std::abs(shared - 1.0) < 1e-5) continue;
     // Any root gives the same operator; for a determinant of -1 the sign is what was folded in, of odd N.
     const bool sign = std::abs(shared + 1.0) < 1e-5 && gauge.colours() % 2 == 1;
     const Complex64 root = sign ? Complex64(-1) : std::polar(1.0, std::arg(shared) / gauge.colours());

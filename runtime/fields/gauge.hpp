@@ -25,8 +25,8 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *
 /// Whether links that deviate so much count as SU(N): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
 /// The deviations of links from SU(N). \throws NotSU3 they exceed 1e-5; the message says that `what` needs SU(N) links.
-Unitarity require_su3(const HostGauge& gauge, std::string_view what,
-                      Communicator& communicator = *Communicator::self());
+Unitarity require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self(),
+                      std::string_view remedy = "give links of this group");
 /// \throws NotSU3 a link deviates from unitarity by more than 1e-5.
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// \throws BadData a matrix is not finite, or farther than `limit`, relative, from anti-Hermitian and traceless; the
@@ -50,8 +50,9 @@ TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communica
 /// \throws UsageError a time link before the last slice of the whole lattice is not exactly 1.
 void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
-/// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
-/// antiperiodic boundaries folded in), divides them by its N-th root and records that in `gauge.phase`.
+/// If all links that cross the last slice of a direction share a determinant other than the one that all others along
+/// it share (a file with the sign of antiperiodic boundaries folded in), divides them by the N-th root of the ratio and
+/// records that in `gauge.phase`.
 /// \return true if a phase was moved.
 bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator = *Communicator::self());
 

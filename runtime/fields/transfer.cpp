@@ -180,7 +180,9 @@ void require_group(const HostGauge& links, const StorageInfo& storage, Communica
   if (storage.colours != links.colours())
     throw UsageError(fmt::format("link storage {} holds {} colours, the links have {}; use {}", storage.name,
                                  storage.colours, links.colours(), full_storage(links.colours()).name));
-  if (storage.group.starts_with("SU(")) require_su3(links, fmt::format("link storage {}", storage.name), communicator);
+  if (storage.group.starts_with("SU("))
+    require_su3(links, fmt::format("link storage {}", storage.name), communicator,
+                fmt::format("use {} reals", 2 * links.elements()));
   if (storage.group.starts_with("su(")) require_algebra(links, "momenta", communicator);
   if (storage.group.starts_with("U(")) require_u3(links, fmt::format("link storage {}", storage.name), communicator);
 }

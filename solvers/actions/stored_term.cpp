@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/error.hpp"
 
 namespace quarksmith {
 namespace {
+
+/// |C| |C^-1| beyond which the inverse has no digits to rely on.
+constexpr double worst_condition = 1e12;
 
 const PrecisionInfo& high() { return find_precision("double"); }
 
@@ -98,6 +102,9 @@ StoredTerm::Double StoredTerm::build(const ActionValues& values, const Statement
     }
     d.log_det[int(parity)] = reduce(*domain, invert, a)[0];
   }
+  // At a site where C is singular up to rounding no digit of the inverse is right.
+  const double condition = domain->communicator().largest(d.term.largest() * d.inverse.largest());
+  if (!(condition < worst_condition)) d.log_det.fill(-std::numeric_limits<double>::infinity());
   return d;
 }
 

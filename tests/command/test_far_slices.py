@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from independent import clover_term
 
 
 def free_pion(kappa, extent, length):
@@ -47,9 +48,30 @@ def test_a_singular_site_term_is_solved_on_all_sites(quarksmith):
     quarksmith("propagator", *line, "--even-odd", "none")
 
 
+def test_a_site_term_that_only_rounding_keeps_regular_is_told(quarksmith, tmp_path):
+    """At csw = -(4 + m) / lambda, lambda an eigenvalue of the clover term with csw = 1 at one site."""
+    quarksmith("heatbath", *("--lattice", "4,4,4,4", "--beta", 5.8, "--sweeps", 2, "--seed", 3, "--out", "u"))
+    quarksmith("convert", "u_00002.ildg", "u.nersc", "--bits", 64)
+    content = (tmp_path / "u.nersc").read_bytes().partition(b"END_HEADER\n")[2]
+    u = np.frombuffer(content, ">c16").astype(complex).reshape(4, 4, 4, 4, 4, 3, 3)
+    columns = []
+    for spin, colour in itertools.product(range(4), range(3)):
+        psi = np.zeros((4, 4, 4, 4, 4, 3), complex)
+        psi[..., spin, colour] = 1
+        columns.append(clover_term(u, psi, 1.0).reshape(256, 12))
+    lowest = np.linalg.eigvalsh(np.stack(columns, axis=-1)).min()
+    line = ("--gauge", "u_00002.ildg", "--action", "clover", "--mass", 0.2, "--csw", float(-4.2 / lowest))
+    told = quarksmith.refuses("propagator", *line, "--correlators", "c.json", status=1)
+    assert "site term" in told and "--even-odd none" in told
+    quarksmith("propagator", *line, "--correlators", "c.json", "--even-odd", "none")
+
+
 def test_rough_links_and_masses_beyond_the_critical_one_are_said(quarksmith):
     assert "rougher" in quarksmith("smear", "stout", "weak:0.3:4,4,4,4:1", "u.ildg", "--rho", 0.9).stderr
     assert "rougher" not in quarksmith("smear", "stout", "weak:0.3:4,4,4,4:1", "v.ildg", "--rho", 0.1).stderr
+    assert "rougher" not in quarksmith("smear", "ape", "weak:0.3:4,4,4,4:1", "w.ildg", "--alpha", 0).stderr
+    line = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", 0.4, "--correlators", "s.json")
+    assert "rougher" in quarksmith("propagator", *line, "--smear-links", "stout:0.9,1").stderr
     line = ("--gauge", "unit:4,4,4,4", "--correlators", "c.json")
     assert "critical" in quarksmith("propagator", *line, "--kappa", 0.2).stderr
     assert "critical" not in quarksmith("propagator", *line, "--kappa", 0.12, "--overwrite").stderr

@@ -168,12 +168,62 @@ def test_two_conversions_to_one_name(quarksmith, configuration):
         assert not list(quarksmith.folder.glob("*.part")) and not list(quarksmith.folder.glob("*.lock"))
 
 
-def test_an_input_is_not_touched_before_it_is_read(quarksmith, configuration):
-    content = bytearray(configuration.read_bytes())
-    content[len(content) // 2] ^= 1
-    configuration.write_bytes(content)
-    assert "damaged" in quarksmith.refuses("convert", configuration, configuration, "--overwrite", status=1)
-    assert configuration.read_bytes() == content
+HMC = """
+[lattice]
+extents = [4, 4, 4, 4]
+gauge = "{gauge}"
+[trajectory]
+length = 0.1
+count = 1
+[[integrator]]
+kind = "leapfrog"
+steps = 2
+monomials = ["gauge"]
+[[monomial]]
+name = "gauge"
+kind = "gauge"
+action = "wilson"
+beta = 5.5
+"""
+MEASURE = """
+[configurations]
+files = ["u_00001.ildg"]
+[[source]]
+name = "point"
+at = [0, 0, 0, 0]
+[[quark]]
+name = "light"
+action = "wilson"
+mass = 0.4
+{key}
+[[propagator]]
+name = "p"
+quark = "light"
+source = "point"
+[[correlator]]
+name = "pion"
+kind = "meson"
+quarks = ["p", "p"]
+gammas = ["g5"]
+"""
+
+
+def test_what_a_run_file_reads_is_no_output(quarksmith, configuration, tmp_path):
+    """Also where the run writes it later, or reads it once its names are taken."""
+    quarksmith("convert", configuration, "run_00001.ildg")
+    quarksmith("eigen", *("--gauge", "u_00001.ildg", "--mass", 0.4, "--count", 2, "--tol", 1e-5, "--out", "e_00001.h5"))
+    (tmp_path / "mg.toml").write_text("rounds = 1\n")
+    (tmp_path / "hmc.toml").write_text(HMC.format(gauge="run_00001.ildg"))
+    (tmp_path / "deflated.toml").write_text(MEASURE.format(key='deflation = "e"'))
+    (tmp_path / "mg_run.toml").write_text(MEASURE.format(key='solver = "multigrid"\nmg = "mg.toml"'))
+    for line, kept in (
+        (("hmc", "hmc.toml", "--out", "run"), "run_00001.ildg"),
+        (("measure", "deflated.toml", "--out", "e_00001.h5"), "e_00001.h5"),
+        (("measure", "mg_run.toml", "--out", "mg.toml"), "mg.toml"),
+    ):
+        content = (tmp_path / kept).read_bytes()
+        assert "would replace" in quarksmith.refuses(*line, "--overwrite")
+        assert (tmp_path / kept).read_bytes() == content
 
 
 def test_odd_files_are_told(quarksmith, tmp_path):

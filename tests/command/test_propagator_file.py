@@ -240,6 +240,7 @@ def test_an_output_never_replaces_the_input(quarksmith, tmp_path):
     for command in (
         ("links", "u_00001.ildg", "--fat", "u_00001.ildg"),
         ("smear", "stout", "u_00001.ildg", "u_00001.ildg"),
+        ("convert", "u_00001.ildg", "./u_00001.ildg", "--bits", "32"),
         ("flow", "u_00001.ildg", "--time", "0.01", "--every", "0.01", "--out", "u_00001.ildg"),
     ):
         assert "would replace" in quarksmith.refuses(*command, "--overwrite")

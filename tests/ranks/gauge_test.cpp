@@ -71,6 +71,26 @@ TEST(GaugeOfParts, BoundaryPhasesAreFoundInAllParts) {
   });
 }
 
+TEST(GaugeOfParts, APhaseOfAllLinksIsNoneOfTheBoundary) {
+  ranks::on_grids(gauge_extent, [&](const Lattice& here) {
+    const auto turned = [&](Complex64 all, Complex64 last) {  // the links along t
+      HostGauge u = weak_gauge(here, 0.3, 5);
+      for (long long i = 0; i < here.sites(); ++i)
+        for (Complex64& z : u.link(i, 3))
+          z *= all * (here.global_coordinates(i)[3] == gauge_extent[3] - 1 ? last : Complex64(1));
+      return u;
+    };
+    const Complex64 potential = std::polar(1.0, 0.2);
+    HostGauge same = turned(potential, 1);
+    EXPECT_FALSE(fold_boundary_phases(same, ranks::world()));
+    EXPECT_EQ(same.site, turned(potential, 1).site);
+    HostGauge both = turned(potential, -1);
+    EXPECT_TRUE(fold_boundary_phases(both, ranks::world()));
+    EXPECT_EQ(both.phase[3], -1.0);
+    EXPECT_EQ(both.site, same.site);
+  });
+}
+
 TEST(GaugeOfParts, TemporalGaugeGoesOnFromPartToPart) {
   const HostGauge original = hot_gauge(Lattice(gauge_extent), 8);
   const TemporalGauge whole = fix_temporal_gauge(original);

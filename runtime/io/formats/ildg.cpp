@@ -36,13 +36,15 @@ void check_lattice_record(const InputFile& file, const std::vector<LimeRecord>& 
     throw Error(fmt::format("{}: its scidac-checksum is missing: it is damaged; fetch it again", file.name()));
 }
 
-/// Adds the plaquette of a record with `plaquette = 6.28065051764e-01`, as tmLQCD writes it, to the averages to check.
-void add_plaquette(const std::string& info, GaugeHead& head) {
-  const std::size_t name = info.find("plaquette"), equal = name == std::string::npos ? name : info.find('=', name);
-  if (equal == std::string::npos) return;
-  const std::size_t end = std::min(info.find_first_of(",\n", equal), info.size());
-  head.averages.push_back(
-      {"plaquette of xlf-info", &GaugeAverages::plaquette, trimmed(info.substr(equal + 1, end - equal - 1))});
+/// Adds each plaquette of a record with `plaquette = 6.28065051764e-01`, as tmLQCD writes it, to the averages to check.
+void add_plaquettes(const std::string& info, GaugeHead& head) {
+  for (std::size_t at = info.find("plaquette"); at != std::string::npos; at = info.find("plaquette", at + 1)) {
+    const std::size_t equal = info.find('=', at);
+    if (equal == std::string::npos) return;
+    const std::size_t end = std::min(info.find_first_of(",\n", equal), info.size());
+    head.averages.push_back(
+        {"plaquette of xlf-info", &GaugeAverages::plaquette, trimmed(info.substr(equal + 1, end - equal - 1))});
+  }
 }
 
 std::vector<GaugeHead> lime_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
@@ -69,7 +71,7 @@ std::vector<GaugeHead> lime_heads(const InputFile& file, const std::optional<Coo
   check_lattice_record(file, records, head);
   head.read_links = link_reader(layout, head.checksum);
   for (const LimeRecord& r : records) {
-    if (r.type == "xlf-info") add_plaquette(read_record(file, r), head);
+    if (r.type == "xlf-info") add_plaquettes(read_record(file, r), head);
     if (r.type.find("binary") == std::string::npos && r.type.find("state") == std::string::npos && r.bytes < 4096)
       head.notes[r.type] = read_record(file, r);
   }
