@@ -13,18 +13,6 @@ bool choice(int value, const char* what, const char* names) {
   return value == 1;
 }
 
-/// \throws StatusError `values` is no permutation of 0..3.
-std::array<int, directions> permutation(const int values[4], const char* what) {
-  std::array<int, directions> result{};
-  int seen = 0;
-  for (int k = 0; k < directions; ++k)
-    if (values[k] >= 0 && values[k] < directions) seen |= 1 << (result[k] = values[k]);
-  if (seen != 15)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {},{},{},{}; use each of 0,1,2,3 once", what, values[0],
-                                                           values[1], values[2], values[3]));
-  return result;
-}
-
 bool is_single(int precision) { return choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE"); }
 
 /// A complex number of an array: a pair of double or float.
@@ -78,6 +66,17 @@ std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
 
 }  // namespace
 
+std::array<int, directions> permutation(const int values[4], const char* what) {
+  std::array<int, directions> result{};
+  int seen = 0;
+  for (int k = 0; k < directions; ++k)
+    if (values[k] >= 0 && values[k] < directions) seen |= 1 << (result[k] = values[k]);
+  if (seen != 15)
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {},{},{},{}; use each of 0,1,2,3 once", what, values[0],
+                                                           values[1], values[2], values[3]));
+  return result;
+}
+
 SiteOrder::SiteOrder(const Lattice& lattice, int sites, const int axes[4], bool half)
     : lattice_(lattice),
       axes_(permutation(axes, "axes")),
@@ -97,8 +96,7 @@ void copy_links(const HostGauge& from, const quarksmith_link_format& format, voi
   const bool single = is_single(format.precision);
   for_each_link(from.lattice, to, format,
                 [&](long long site, int mu, void* array, long long first, int row, int column) {
-                  const bool last = from.lattice.coordinates(site)[mu] == from.lattice.extent(mu) - 1;
-                  const Complex64 phase = last ? from.phase[mu] : Complex64(1);
+                  const Complex64 phase = boundary_phase(from, from.lattice.coordinates(site), mu);
                   for (int n = 0; n < 9; ++n)
                     store(array, first + n / 3 * row + n % 3 * column, single, phase * from.site[site][mu][n]);
                 });
@@ -194,7 +192,7 @@ std::vector<double> sums(std::string_view operation, const SpinorField& x, const
   a.count = x.count();
   a.x = x.operand();
   if (y != nullptr) a.y = y->operand();
-  return x.device().reduce(kernel, a);
+  return reduce(x.domain(), kernel, a);
 }
 
 }  // namespace quarksmith::interface

@@ -6,6 +6,9 @@
 
 namespace quarksmith::interface {
 
+/// \throws StatusError `values` is no permutation of 0..3; the message begins with `what`.
+std::array<int, directions> permutation(const int values[4], const char* what);
+
 /// Order of the sites of a lattice in arrays.
 class SiteOrder {
  public:

@@ -1,4 +1,6 @@
 // Links, momenta and gauge actions of molecular dynamics of quarksmith.h.
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "interface/arrays.hpp"
@@ -53,6 +55,12 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   return result;
 }
 
+/// All coefficients, to be compared among ranks.
+std::string text_of(const quarksmith_gauge_loops& l) {
+  return fmt::format("{} {} {} {} {} {} {}", l.planes, l.rectangle, l.rectangles, l.chair, l.constant, l.two_plaquettes,
+                     l.squares);
+}
+
 }  // namespace
 
 void Dynamics::kick(const std::function<void(LinkField&)>& force) {
@@ -66,19 +74,21 @@ void Dynamics::kick(const std::function<void(LinkField&)>& force) {
 }
 
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(dynamics, "dynamics");
+    agree();
     give<Dynamics>(dynamics, g.shared, g);
   });
 }
 
 quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
                                                 const quarksmith_link_format* format) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
     copy_links(links, require_struct(format, "quarksmith_link_format"), host);
-    check_unitarity(host);
-    fold_boundary_phases(host);
+    agree();
+    check_unitarity(host, d.ranks());
+    fold_boundary_phases(host, d.ranks());
     if (host.phase != d.phase)
       throw StatusError(QUARKSMITH_BAD_DATA,
                         "the links have other phases across the last slices than those that these dynamics began with; "
@@ -99,9 +109,10 @@ quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, v
 
 quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
                                                   const quarksmith_link_format* format) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
     copy_links(momenta, require_struct(format, "quarksmith_link_format"), host);
+    agree();
     d.momenta = upload(host, d.links.domain(), d.momenta.precision(), d.momenta.storage());
   });
 }
@@ -114,13 +125,18 @@ quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics,
 }
 
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) { *require(energy, "energy") = kinetic(d); });
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
+    require(energy, "energy");
+    agree();
+    *energy = kinetic(d);
+  });
 }
 
 quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
-    const double dt = require_finite(step, "step"), links = double(directions * d.lattice().sites()),
-                 way = std::abs(dt) * std::sqrt(kinetic(d) / links);
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
+    const double dt = require_finite(step, "step"), links = double(directions * d.lattice().global_sites());
+    agree(dt);
+    const double way = std::abs(dt) * std::sqrt(kinetic(d) / links);
     if (!(way <= most_way))
       throw StatusError(QUARKSMITH_BAD_DATA,
                         fmt::format("step {} takes a link by {:.2g} in the mean, the links stay as they were; use a "
@@ -134,9 +150,11 @@ quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops) { r
 
 quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                           double* action) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     require(action, "action");
-    const double s = GaugeMonomial("gauge", loops_of(loops)).action(d.links);
+    GaugeMonomial monomial("gauge", loops_of(loops));
+    agree(text_of(*loops));
+    const double s = monomial.action(d.links);
     if (!std::isfinite(s)) throw StatusError(QUARKSMITH_BAD_DATA, "the action is not finite; use smaller coefficients");
     *action = s;
   });
@@ -144,9 +162,10 @@ quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const q
 
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     GaugeMonomial monomial("gauge", loops_of(loops));
     const double dt = require_finite(step, "step");
+    agree(text_of(*loops), dt);
     d.kick([&](LinkField& p) { monomial.force(d.links, dt, p); });
   });
 }

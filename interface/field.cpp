@@ -53,7 +53,7 @@ quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory) 
 quarksmith_status quarksmith_field_create(quarksmith_context* context, const char* options, quarksmith_field** field) {
   return call<Context>(__func__, "context", context, [&](Context& c) {
     require(field, "field");
-    const auto d = read_options<FieldDescription>(options);
+    const auto d = read_options<FieldDescription>(options, c);
     const PrecisionInfo& precision = find_precision(d->precision);
     const BasisInfo& basis = find_basis(d->basis);
     const Subset sites = d->sites == "all" ? Subset::full : d->sites == "even" ? Subset::even : Subset::odd;
@@ -95,17 +95,19 @@ quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* 
 }
 
 quarksmith_status quarksmith_norm2(quarksmith_field* x, double* norm2) {
-  return call<Field>(__func__, "x", x, [&](Field& f) {
+  return call<Field>(__func__, "x", x, [&](Field& f, Agreement& agree) {
     require(norm2, "norm2");
+    agree();
     std::ranges::copy(sums("norm2", f.spinors), norm2);
   });
 }
 
 quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, double* dot) {
-  return call<Field>(__func__, "x", x, [&](Field& f) {
+  return call<Field>(__func__, "x", x, [&](Field& f, Agreement& agree) {
     const auto g = operand<Field>(y, "y", f);
     require_same_kind(f, *g);
     require(dot, "dot");
+    agree();
     std::ranges::copy(sums("cdot", f.spinors, &g->spinors), dot);
   });
 }

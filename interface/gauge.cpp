@@ -41,31 +41,34 @@ quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
 
 quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
                                         const quarksmith_link_format* format, quarksmith_gauge** gauge) {
-  return call<Context>(__func__, "context", context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     HostGauge host(c.lattice());
     copy_links(links, f, host);
-    check_unitarity(host);
-    fold_boundary_phases(host);
+    agree();
+    check_unitarity(host, c.ranks());
+    fold_boundary_phases(host, c.ranks());
     give<Gauge>(gauge, c.shared, std::move(host));
   });
 }
 
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge) {
-  return call<Context>(__func__, "context", context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     require(path, "path");
     require(gauge, "gauge");
-    GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice()); });
+    agree();
+    GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice(), true, c.partition()); });
     give<Gauge>(gauge, c.shared, std::move(file.gauge));
   });
 }
 
 quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(path, "path");
     require(format, "format");
-    as_file_error([&] { write_gauge(path, g.gauge, format, bits); });
+    agree();
+    as_file_error([&] { write_gauge(path, g.gauge, format, bits, {}, g.ranks()); });
   });
 }
 
@@ -76,8 +79,9 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
 }
 
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(plaquette, "plaquette");
+    agree();
     const GaugeAverages a = gauge_averages(g.gauge, g.shared->domain);
     plaquette[0] = a.plaquette;
     plaquette[1] = a.space_plaquette;

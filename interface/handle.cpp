@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "runs/describe.hpp"
 
@@ -70,6 +71,35 @@ quarksmith_status fail(const char* function, Handle* handle) noexcept {
   }
 }
 
+void Agreement::tell(quarksmith_status mine, const std::string& text) {
+  reached_ = true;
+  if (ranks_.size() == 1) return;
+  struct Said {
+    quarksmith_status status;
+    std::size_t digest;
+  };
+  const Said said = {mine, mine == QUARKSMITH_OK ? std::hash<std::string>()(text) : 0};
+  std::vector<Said> all(ranks_.size());
+  ranks_.all_gather(&said, sizeof(said), all.data());
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (all[r].status == QUARKSMITH_OK) continue;
+    const std::string why = ranks_.broadcast(text, r);
+    if (mine == QUARKSMITH_OK) throw StatusError(all[r].status, fmt::format("rank {}: {}", r, why));
+    return;
+  }
+  for (int r = 1; r < ranks_.size(); ++r) {
+    if (all[r].digest == all[0].digest) continue;
+    const std::string first = ranks_.broadcast(text, 0), other = ranks_.broadcast(text, r);
+    interface::refuse(fmt::format("rank {} passes {}, rank 0 passes {}; pass the same on all", r, other, first));
+  }
+}
+
+void Agreement::refuse() {
+  if (reached_) return;
+  const auto [status, text] = describe();
+  tell(status, text);
+}
+
 double require_finite(double number, std::string_view name) {
   if (!std::isfinite(number)) refuse(fmt::format("{} {}: use a finite number", name, number));
   return number;
@@ -131,26 +161,6 @@ int quarksmith_devices(const char* target) {
     count = found == nullptr ? 0 : found->devices();
   });
   return count;
-}
-
-quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context) {
-  return guarded(__func__, [&] {
-    require(device, "device");
-    require(extent, "extent");
-    require(context, "context");
-    const Lattice lattice({extent[0], extent[1], extent[2], extent[3]});
-    std::shared_ptr<Device> opened;
-    try {
-      opened = Device::select(device);
-    } catch (const UsageError&) {
-      throw;
-    } catch (const OutOfMemory&) {
-      throw;
-    } catch (const Error& e) {
-      throw StatusError(QUARKSMITH_DEVICE_ERROR, e.what());
-    }
-    give<Context>(context, std::make_shared<SharedDomain>(std::make_shared<Domain>(lattice, std::move(opened))));
-  });
 }
 
 quarksmith_status quarksmith_synchronize(quarksmith_context* context) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,12 +11,15 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "interface/handle_table.hpp"
 #include "interface/quarksmith.h"
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
+#include "runtime/lattice/partition.hpp"
 #include "solvers/actions/action.hpp"
 #include "solvers/hmc/quark_term.hpp"
 
@@ -36,7 +40,9 @@ struct Handle {
   Handle& operator=(const Handle&) = delete;
   virtual ~Handle() = default;
   Device& device() const { return shared->domain->device(); }
+  Communicator& ranks() const { return shared->domain->communicator(); }
   const Lattice& lattice() const { return shared->domain->lattice(); }
+  Partition partition() const { return {shared->domain->communicator_pointer(), lattice().grid()}; }
 
   std::shared_ptr<SharedDomain> shared;
   std::string message;  ///< of the last call that failed
@@ -164,8 +170,30 @@ quarksmith_status guarded(const char* function, const Body& body) noexcept {
   }
 }
 
+inline std::string text_of(const char* options) { return options == nullptr ? "" : options; }
+
+/// What a call can refuse on one rank alone, before all of them work together: ranks agree on it once.
+class Agreement {
+ public:
+  explicit Agreement(Communicator& ranks) : ranks_(ranks) {}
+  /// To be called when the arguments are checked. \param same those that must be equal on all ranks: numbers, texts.
+  /// \throws StatusError another rank has refused, or has others.
+  template <class... A>
+  void operator()(const A&... same) {
+    tell(QUARKSMITH_OK, fmt::format("{}", std::tuple<const A&...>(same...)));
+  }
+  /// Tells the others that this rank has failed with the exception that is being handled, unless they have agreed.
+  void refuse();
+
+ private:
+  /// \param text of the failure, or of what must be the same.
+  void tell(quarksmith_status mine, const std::string& text);
+  Communicator& ranks_;
+  bool reached_ = false;
+};
+
 /// Runs `body` on the object behind a handle, under its lock, after attaching its device to this thread; turns
-/// exceptions into a status and a message.
+/// exceptions into a status and a message. A body that takes an Agreement is called on all ranks.
 template <class T, class Body>
 quarksmith_status call(const char* function, const char* name, const void* handle, const Body& body) noexcept {
   std::shared_ptr<SharedDomain> shared;
@@ -177,7 +205,17 @@ quarksmith_status call(const char* function, const char* name, const void* handl
     lock = std::unique_lock(shared->mutex);
     operand<T>(handle, name);  // it may have been freed while this thread waited
     shared->domain->device().attach();
-    body(*object);
+    if constexpr (std::is_invocable_v<Body, T&, Agreement&>) {
+      Agreement agree(object->ranks());
+      try {
+        body(*object, agree);
+      } catch (...) {
+        agree.refuse();
+        throw;
+      }
+    } else {
+      body(*object);
+    }
     return QUARKSMITH_OK;
   } catch (...) {
     return fail(function, lock.owns_lock() ? object.get() : nullptr);

@@ -96,9 +96,10 @@ void hop(const HoppingTerm& hopping, SpinorField& out, const SpinorField& in, Pa
 }  // namespace
 
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(op, "op");
-    const auto d = read_options<OperatorDescription>(options, g.fields);
+    const auto d = read_options<OperatorDescription>(options, g);
+    agree(text_of(options));
     const Action action = d->choose(g.gauge).action;
     const PrecisionInfo& precision = find_precision(d->precision);
     const BasisInfo& basis = find_basis(d->basis);
@@ -106,7 +107,7 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
     if (even_odd_form != EvenOddForm::none && !action.has_even_odd())
       refuse(fmt::format("{}: action {} has no even-odd form with these parameters; leave it out",
                          d->called("even_odd", d->even_odd), action.name()));
-    const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g.gauge), std::string(basis.name));
+    const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
     give<Operator>(op, g.shared, std::move(dirac), even_odd_form, basis);
@@ -127,31 +128,34 @@ quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, 
 
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
     require_fits(o, *to, "out", {});
     require_fits(o, *from, "in", {});
-    hop(hops_of(o), to->spinors, from->spinors, p, d);
+    const HoppingTerm& hopping = hops_of(o);
+    agree(parity, dagger, from->spinors.rhs());
+    hop(hopping, to->spinors, from->spinors, p, d);
   });
 }
 
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const Dagger d = dagger_of(dagger);
     const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
     const DiracMatrix& a = o.system(from->spinors.rhs()).a();
     require_fits(o, *to, "out", a.subset());
     require_fits(o, *from, "in", a.subset());
     require_pair(*to, *from);
+    agree(dagger, from->spinors.rhs());
     a.apply(to->spinors, from->spinors, d);
   });
 }
 
 quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const HoppingTerm& h = hops_of(o);
@@ -161,6 +165,7 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
     require_apart(out, n, "out");
     SpinorField from = h.field(subset_of(opposite(p)), n), to = h.field(subset_of(p), n);
     upload_all(arrays, in, from, *o.basis);
+    agree(parity, dagger, n);
     hop(h, to, from, p, d);
     download_all(to, *o.basis, arrays, out);
   });
@@ -168,7 +173,7 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
 
 quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const Dagger d = dagger_of(dagger);
     const DiracMatrix& m = o.system(std::max(n, 1)).a();
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"), m.spins());
@@ -178,24 +183,27 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
     require_apart(out, n * m.slices(), "out");
     SpinorField from = m.field(n), to = m.field(n);
     upload_all(arrays, in, from, *o.basis);
+    agree(dagger, n);
     m.apply(to, from, d);
     download_all(to, *o.basis, arrays, out);
   });
 }
 
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const auto to = operand<Field>(reduced, "reduced", o), from = operand<Field>(b, "b", o);
     require_fits(o, *to, "reduced", Subset::even);
     require_fits(o, *from, "b", Subset::full);
     require_pair(*to, *from);
-    o.even_odd_operator(from->spinors.rhs()).prepare(to->spinors, from->spinors);
+    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
+    agree(from->spinors.rhs());
+    form.prepare(to->spinors, from->spinors);
   });
 }
 
 quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
                                          quarksmith_field* b) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const auto to = operand<Field>(x, "x", o), from = operand<Field>(reduced, "reduced", o),
                of = operand<Field>(b, "b", o);
     require_fits(o, *to, "x", Subset::full);
@@ -203,16 +211,19 @@ quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_fie
     require_fits(o, *of, "b", Subset::full);
     require_pair(*to, *from);
     require_pair(*to, *of);
-    o.even_odd_operator(from->spinors.rhs()).reconstruct(to->spinors, from->spinors, of->spinors);
+    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
+    agree(from->spinors.rhs());
+    form.reconstruct(to->spinors, from->spinors, of->spinors);
   });
 }
 
 quarksmith_status quarksmith_term_log_det(quarksmith_operator* op, int parity, double* log_det) {
-  return call<Operator>(__func__, "op", op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     require(log_det, "log_det");
     const Parity p = parity_of(parity);
     if (o.dirac->stored_term() == nullptr)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT, "the operator has no site term made of fields, such as clover's");
+    agree(parity);
     *log_det = o.dirac->log_det(p);
   });
 }

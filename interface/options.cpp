@@ -81,6 +81,11 @@ CallSession::CallSession() {
   ranks_given = Communicator::self();
 }
 
+void CallSession::use(const Handle& handle) {
+  ranks_given = handle.shared->domain->communicator_pointer();
+  lattice_given = handle.lattice();
+}
+
 namespace {
 
 /// Silences the session of a function: only commands log their work.
@@ -129,9 +134,9 @@ void OperatorDescription::check() {
                                   called("reconstruct", reconstruct)));
 }
 
-std::string OperatorDescription::storage(const Action& chosen, const HostGauge& gauge) const {
+std::string OperatorDescription::storage(const Action& chosen, const Gauge& on) const {
   if (given("reconstruct")) return std::string(find_storage("r" + reconstruct).name);
-  return chosen.default_links(default_links(gauge));
+  return chosen.default_links(default_links(on.gauge, on.ranks()));
 }
 
 SolverDescription::SolverDescription() {

@@ -21,9 +21,12 @@ void read_options(runs::Members& members, const char* options, std::string_view 
 /// on. \throws UsageError there is none.
 void state_action(const char* options);
 
-/// The session of a call: of this process alone, with results in memory.
+/// The session of a call, with results in memory.
 struct CallSession : runs::Session {
+  /// Of this process alone.
   CallSession();
+  /// The session is that of the ranks of a handle.
+  void use(const Handle& handle);
 };
 
 /// A description without the options of messages, with an action on the links of a handle.
@@ -41,7 +44,7 @@ struct OperatorDescription : OnLinks {
   void list(runs::Members& members) override;
   void check() override;
   /// The link storage that was asked for, else the default for the action on these links.
-  std::string storage(const Action& chosen, const HostGauge& gauge) const;
+  std::string storage(const Action& chosen, const Gauge& on) const;
   std::string precision = "double", even_odd = "none", reconstruct = "12", basis = "non_relativistic";
 };
 
@@ -84,11 +87,12 @@ struct FieldDescription : runs::Description {
   int rhs = 1, spins = 4, slices = 1;
 };
 
-/// Reads the options of a function. \param fields of actions, by names of the caller.
-template <class D>
-std::unique_ptr<D> read_options(const char* options, const NumbersByName& fields = {}) {
+/// Reads the options of a function. \param on what it is called on: its ranks, and fields of actions if it has them.
+template <class D, class H>
+std::unique_ptr<D> read_options(const char* options, const H& on) {
   auto description = std::make_unique<D>();
-  if constexpr (requires { description->session; }) description->session.fields = fields;
+  if constexpr (requires { description->session; }) description->session.use(on);
+  if constexpr (requires { description->session.fields = on.fields; }) description->session.fields = on.fields;
   state_action(options);
   runs::Members members = members_of(*description);
   read_options(members, options, D::function);

@@ -97,22 +97,25 @@ quarksmith_status quarksmith_rational_init(quarksmith_rational* rational) { retu
 
 quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const char* options,
                                           quarksmith_quark** quark) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     require(quark, "quark");
-    const auto asked = read_options<QuarkDescription>(options, d.fields);
-    give<Quark>(quark, d.shared, operand<Dynamics>(dynamics, "dynamics"), fermion_of(*asked, d), asked->tolerance);
+    const auto asked = read_options<QuarkDescription>(options, d);
+    agree(text_of(options));
+    const FermionParameters fermion = fermion_of(*asked, d);
+    give<Quark>(quark, d.shared, operand<Dynamics>(dynamics, "dynamics"), fermion, asked->tolerance);
   });
 }
 
 quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, int n, void* const* out,
                                           const void* const* in, const quarksmith_spinor_format* format) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     if (dagger != 0 && dagger != 1) refuse(fmt::format("dagger {}; use 0 or 1", dagger));
     const Vectors vectors(q, format, n);
     const SpinorField from = vectors.read(in, "in");
     vectors.require(out, "out");
     require_apart(out, n * q.slices, "out");
     SpinorField to = vectors.field();
+    agree(dagger, n);
     q.term.multiply(to, from, dagger == 1 ? Dagger::yes : Dagger::no);
     vectors.write(to, out);
   });
@@ -121,13 +124,14 @@ quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, i
 quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                             void* const* out, const void* const* in,
                                             const quarksmith_spinor_format* format) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     const RationalFunction function = rational_of(r);
     const Vectors vectors(q, format, n);
     const SpinorField from = vectors.read(in, "in");
     vectors.require(out, "out");
     require_apart(out, n * q.slices, "out");
     SpinorField to = vectors.field();
+    agree(n, function.constant, function.residues, function.poles);
     q.term.apply(function, to, from);
     vectors.write(to, out);
   });
@@ -136,10 +140,12 @@ quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quark
 quarksmith_status quarksmith_quark_action(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                           const void* const* phi, const quarksmith_spinor_format* format,
                                           double* action) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     require(action, "action");
     const RationalFunction function = rational_of(r);
-    const double s = q.term.action(function, Vectors(q, format, n).read(phi, "phi"));
+    const SpinorField vectors = Vectors(q, format, n).read(phi, "phi");
+    agree(n, function.constant, function.residues, function.poles);
+    const double s = q.term.action(function, vectors);
     if (!std::isfinite(s)) throw StatusError(QUARKSMITH_BAD_DATA, "the action is not finite; use smaller vectors");
     *action = s;
   });
@@ -147,17 +153,18 @@ quarksmith_status quarksmith_quark_action(quarksmith_quark* quark, const quarksm
 
 quarksmith_status quarksmith_quark_force(quarksmith_quark* quark, const quarksmith_rational* r, int n,
                                          const void* const* phi, const quarksmith_spinor_format* format, double step) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     const RationalFunction function = rational_of(r);
     const SpinorField vectors = Vectors(q, format, n).read(phi, "phi");
     const double dt = require_finite(step, "step");
+    agree(n, function.constant, function.residues, function.poles, dt);
     q.dynamics->kick([&](LinkField& p) { q.term.force(function, vectors, dt, p); });
   });
 }
 
 quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const void* const* x, const void* const* y,
                                          const double* weights, const quarksmith_spinor_format* format, double step) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     const Vectors vectors(q, format, n);
     require(weights, "weights");
     for (int k = 0; k < n; ++k) require_finite(weights[k], "a weight");
@@ -167,17 +174,23 @@ quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const v
     const SpinorField right = vectors.read(x, "x");
     std::optional<SpinorField> left;
     if (!q.squared) left.emplace(vectors.read(y, "y"));
+    agree(n, all, dt);
     q.dynamics->kick([&](LinkField& p) { q.term.force(right, left ? &*left : nullptr, all, dt, p); });
   });
 }
 
 quarksmith_status quarksmith_quark_log_det(quarksmith_quark* quark, double* log_det) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) { *require(log_det, "log_det") = q.term.log_det(); });
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
+    require(log_det, "log_det");
+    agree();
+    *log_det = q.term.log_det();
+  });
 }
 
 quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double flavours, double step) {
-  return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
+  return call<Quark>(__func__, "quark", quark, [&](Quark& q, Agreement& agree) {
     const double weight = require_finite(flavours, "flavours"), dt = require_finite(step, "step");
+    agree(weight, dt);
     q.dynamics->kick([&](LinkField& p) { q.term.log_det_force(weight, dt, p); });
   });
 }

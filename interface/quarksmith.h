@@ -70,6 +70,31 @@ typedef struct quarksmith_result quarksmith_result;     /**< results of a comman
  * \param device `cpu`, another target, `TARGET:N` (its device N) or `auto` (a GPU if there is one, else the CPU).
  * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
 quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
+
+/** Ranks of the calling program that share a lattice. */
+typedef struct {
+  size_t size;
+  int communicator; /**< of MPI, of just these ranks, by its number in Fortran (MPI_Comm_c2f); see quarksmith_mpi.h */
+  int grid[4];      /**< ranks along x, y, z, t */
+  int axes[4];      /**< the ranks are numbered lexicographically in the grid: directions, the fastest first; default
+                         0,1,2,3 (x fastest) */
+  /** Instead: the rank at a place of the grid; NULL: by `axes`. Called within quarksmith_open_ranks only. */
+  int (*rank_of)(const int place[4], void* data);
+  void* data; /**< for rank_of */
+} quarksmith_ranks;
+quarksmith_status quarksmith_ranks_init(quarksmith_ranks* ranks);
+/** Opens a device for the local lattice of this rank. All ranks call this. Arrays, fields and coordinates of this
+ * context are those of the local lattice; sums, plaquettes and residuals those of the whole one, the same on all ranks.
+ *
+ * Calls for such a context are made by all its ranks in the same order, with the same numbers and options; those that
+ * describe (names, counts, memory, words), copy one field or free a handle may be made by any of them alone. What one
+ * rank refuses is an error of all of them. The library talks by a copy of the communicator, which ends with it, and
+ * neither starts nor ends MPI; with threads it needs MPI_THREAD_SERIALIZED, for contexts in several threads at a time
+ * MPI_THREAD_MULTIPLE and a communicator for each.
+ * \param device as for quarksmith_open; with `auto` and targets without a number the ranks of a host take its GPUs in
+ * turn. \param extent of the local lattice. */
+quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4], const quarksmith_ranks* ranks,
+                                        quarksmith_context** context);
 /** Waits for the device; reports an error that occurred in a kernel. */
 quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 

@@ -51,12 +51,14 @@ runs::Outcome run(const runs::Command& command, const char* options, runs::Sessi
 
 quarksmith_status quarksmith_run(quarksmith_context* context, const char* command, const char* options,
                                  quarksmith_gauge* gauge, quarksmith_result** result) {
-  return call<Context>(__func__, "context", context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     const runs::Command& chosen = runs::command_named(require(command, "command"));
     const auto links = gauge == nullptr ? nullptr : operand<Gauge>(gauge, "gauge", c);
     const auto made = std::make_shared<Result>(c.shared);
+    agree(std::string(command), text_of(options), links != nullptr, result != nullptr);
     const std::lock_guard lock(one_command);
     CallSession session;
+    session.use(c);
     if (links) {
       session.gauges.emplace(links_word, links->gauge);
       session.fields = links->fields;

@@ -75,15 +75,17 @@ std::string failure_of(const std::vector<ShiftReport>& solved, const ShiftedHand
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) { return init(__func__, report); }
 
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(solver, "solver");
-    give<SolverHandle>(solver, g.shared, read_options<SolverDescription>(options, g.fields), g.gauge);
+    auto description = read_options<SolverDescription>(options, g);
+    agree(text_of(options));
+    give<SolverHandle>(solver, g.shared, std::move(description), g.gauge);
   });
 }
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
-  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
+  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s, Agreement& agree) {
     const runs::KeptSolver& kept = s.kept;
     const int spins = kept.action().spins();
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), spins);
@@ -96,6 +98,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     upload_all(arrays, b, from, kept.basis());
     SpinorField to = from.like();
     if (kept.begins()) upload_all(arrays, x, to, kept.basis());
+    agree(n);
     const std::vector<SolveReport> solved = kept.solve({to, kept.basis()}, from, kept.basis());
     download_all(to, kept.basis(), arrays, x);
     report_all(solved, reports);
@@ -105,7 +108,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
 
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports) {
-  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
+  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s, Agreement& agree) {
     const auto to = operand<Field>(x, "x", s), from = operand<Field>(b, "b", s);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     for (const auto& [f, name] : {std::pair(to.get(), "x"), std::pair(from.get(), "b")}) {
@@ -118,6 +121,7 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
     if (to->spinors.rhs() != from->spinors.rhs())
       refuse(fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each", to->spinors.rhs(),
                          from->spinors.rhs()));
+    agree(from->spinors.rhs());
     const std::vector<SolveReport> solved = s.kept.solve({to->spinors, *to->basis}, from->spinors, *from->basis);
     report_all(solved, reports);
     require_converged(s.kept.failure(solved));
@@ -126,10 +130,11 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
 
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver) {
-  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(solver, "solver");
     if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
-    auto d = read_options<ShiftedDescription>(options, g.fields);
+    auto d = read_options<ShiftedDescription>(options, g);
+    agree(text_of(options), shifts);
     const runs::ActionChoice choice = d->choose(g.gauge);
     const SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
     give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
@@ -139,7 +144,7 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
 quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
                                            const void* b, const quarksmith_spinor_format* format,
                                            quarksmith_solve_report* reports) {
-  return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s) {
+  return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s, Agreement& agree) {
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
     const Subset subset = s.solver.subset();
     arrays.require_fits(subset);
@@ -156,6 +161,7 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     SpinorField from(s.solver.domain(), precision, subset, 1);
     upload_all(arrays, &b, from, basis);
     SpinorField to(s.solver.domain(), precision, subset, n);
+    agree(std::vector(shifts, shifts + n));
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, basis, arrays, x);
     report_all(solved, reports);

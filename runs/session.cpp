@@ -44,7 +44,7 @@ void Session::list(Members& members) {
 }
 
 Partition Session::partition() const {
-  Partition p{all_ranks(), {}};
+  Partition p{all_ranks(), {}, lattice_given};
   if (!grid.empty()) p.grid = four_integers(grid, "--grid");
   return p;
 }

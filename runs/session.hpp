@@ -54,6 +54,7 @@ class Session : public Description {
   // --- set by a calling program ---
   bool in_memory = false;                     ///< results are returned in memory, so that no output file is required
   std::shared_ptr<Communicator> ranks_given;  ///< ranks that compute together; null: all that were started together
+  std::optional<Lattice> lattice_given;       ///< lattices of its global extents are divided like it, without `grid`
   std::function<void(const std::string& line, bool warning)> take_line;  ///< empty: lines go to standard error
   std::function<void(const std::string& text)>
       take_text;                    ///< empty: text goes to standard output, or if in_memory nowhere

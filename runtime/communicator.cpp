@@ -174,9 +174,11 @@ std::shared_ptr<Communicator> Communicator::world() {
   return self();
 }
 
-void Communicator::use(int) {
+std::shared_ptr<Communicator> Communicator::of(int, const std::vector<int>&) {
   throw Error("this library was built without MPI: install it (libopenmpi-dev) and build again for several ranks");
 }
+
+void Communicator::use(int number) { of(number); }
 
 void Communicator::use_self() { alone = true; }
 

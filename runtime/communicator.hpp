@@ -45,10 +45,14 @@ class Communicator {
   /// process alone if it was started alone or the library was built without MPI.
   /// \throws Error the library was built without MPI but started as several processes.
   static std::shared_ptr<Communicator> world();
-  /// Makes `world` the ranks of another communicator of MPI, all of which call this; lattices created later are divided
-  /// among these. Messages between them are not mixed with those of the communicator itself.
+  /// The ranks of another communicator of MPI, all of which call this. Messages between them are not mixed with those
+  /// of the communicator itself. They end when that is freed.
   /// \param number its Fortran handle (MPI_Comm_c2f); the caller must have initialised MPI.
-  /// \throws UsageError there is no such communicator, or MPI does not run; Error this library was built without MPI.
+  /// \param order rank n of the result is rank order[n] of that communicator; empty: as they are.
+  /// \throws UsageError there is no such communicator, MPI does not run, or `order` does not have each rank once; Error
+  /// this library was built without MPI.
+  static std::shared_ptr<Communicator> of(int number, const std::vector<int>& order = {});
+  /// Makes `world` such ranks: lattices created later are divided among these.
   static void use(int number);
   /// Makes `world` this process alone, whatever else was started (not collective); or all processes that were started.
   static void use_self();

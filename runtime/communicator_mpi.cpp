@@ -1,12 +1,14 @@
 // Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (runtime/io/parallel_mpi.cpp).
 #define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 #include "runtime/clock.hpp"
@@ -69,13 +71,13 @@ class Window final : public SharedMemory {
   long long number_;
 };
 
-/// Ranks of a communicator of MPI: they talk by copies of it. These are kept until MPI ends, since freeing them would
-/// take all ranks at a time.
+/// Ranks of a communicator of MPI: they talk by copies of it, which end with it.
 class Ranks final : public Communicator {
  public:
-  explicit Ranks(MPI_Comm of) {
-    check(MPI_Comm_dup(of, &ranks_), "start");
-    check(MPI_Comm_dup(of, &control_), "start");
+  /// \param place of this rank among them.
+  Ranks(MPI_Comm of, int place) {
+    check(MPI_Comm_split(of, 0, place, &ranks_), "start");
+    check(MPI_Comm_dup(ranks_, &control_), "start");
     for (const MPI_Comm c : {ranks_, control_}) MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
     MPI_Comm_rank(ranks_, &rank_);
     MPI_Comm_size(ranks_, &size_);
@@ -86,12 +88,21 @@ class Ranks final : public Communicator {
     host_ranks_.resize(static_cast<std::size_t>(on_host));
     MPI_Allgather(&rank_, 1, MPI_INT, host_ranks_.data(), 1, MPI_INT, host_);
   }
-  MPI_Comm handle() const { return ranks_; }
+  /// Frees the copies; calls fail from here on. All ranks call this at the same time.
+  void end() {
+    free_dropped();
+    for (MPI_Comm* c : {&ranks_, &control_, &host_}) MPI_Comm_free(c);
+  }
+  MPI_Comm handle() const {
+    if (ranks_ == MPI_COMM_NULL)
+      throw UsageError("the communicator of these ranks was freed; free it after what was opened on it");
+    return ranks_;
+  }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int host_rank() const override { return host_rank_; }
   const std::vector<int>& host_ranks() const override { return host_ranks_; }
-  void barrier() override { check(MPI_Barrier(ranks_), "barrier"); }
+  void barrier() override { check(MPI_Barrier(handle()), "barrier"); }
   bool meet(double seconds) override {
     MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be
     check(MPI_Ibarrier(control_, &met), "meeting of ranks");
@@ -104,19 +115,19 @@ class Ranks final : public Communicator {
     return false;
   }
   void all_gather(const void* mine, std::size_t bytes, void* all) override {
-    check(MPI_Allgather(mine, count_of(bytes), MPI_BYTE, all, count_of(bytes), MPI_BYTE, ranks_), "all-gather");
+    check(MPI_Allgather(mine, count_of(bytes), MPI_BYTE, all, count_of(bytes), MPI_BYTE, handle()), "all-gather");
   }
   void broadcast(void* data, std::size_t bytes, int root) override {
-    check(MPI_Bcast(data, count_of(bytes), MPI_BYTE, root, ranks_), "broadcast");
+    check(MPI_Bcast(data, count_of(bytes), MPI_BYTE, root, handle()), "broadcast");
   }
   void start(std::span<const Message> sends, std::span<const Message> receives) override {
     for (const Message& m : receives)
       for_each_piece(m, [&](void* data, int bytes) {
-        check(MPI_Irecv(data, bytes, MPI_BYTE, m.rank, m.tag, ranks_, &requests_.emplace_back()), "receive");
+        check(MPI_Irecv(data, bytes, MPI_BYTE, m.rank, m.tag, handle(), &requests_.emplace_back()), "receive");
       });
     for (const Message& m : sends)
       for_each_piece(m, [&](void* data, int bytes) {
-        check(MPI_Isend(data, bytes, MPI_BYTE, m.rank, m.tag, ranks_, &requests_.emplace_back()), "send");
+        check(MPI_Isend(data, bytes, MPI_BYTE, m.rank, m.tag, handle(), &requests_.emplace_back()), "send");
       });
   }
   void finish() override {
@@ -133,6 +144,18 @@ class Ranks final : public Communicator {
   std::vector<int> host_ranks_;
   std::vector<MPI_Request> requests_;
 };
+
+/// \throws UsageError `order` does not have each of `size` ranks once.
+void require_permutation(const std::vector<int>& order, int size) {
+  std::vector<int> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (static_cast<int>(order.size()) != size)
+    throw UsageError(fmt::format("a grid of {} ranks on a communicator of {}; use as many", order.size(), size));
+  for (int r = 0; r < size; ++r)
+    if (sorted[r] != r)
+      throw UsageError(
+          fmt::format("the ranks of the grid are {}; give each of 0 to {} once", fmt::join(order, ","), size - 1));
+}
 
 /// Whether a launcher started this process, alone or among others.
 bool launched() {
@@ -159,18 +182,39 @@ void start_mpi() {
   });
 }
 
-/// One for each group of ranks, kept until the process ends.
-std::shared_ptr<Communicator> ranks_of(MPI_Comm of) {
-  int size = 1;
+/// What is made of one communicator, by the order of its ranks.
+using Made = std::map<std::vector<int>, std::shared_ptr<Ranks>>;
+
+/// Called when a communicator is freed, which its ranks do together. MPI_COMM_WORLD goes when MPI ends, and with it all.
+int free_made(MPI_Comm of, int, void* attribute, void*) {
+  const std::unique_ptr<Made> made(static_cast<Made*>(attribute));
+  if (of != MPI_COMM_WORLD)
+    for (auto& [order, ranks] : *made) ranks->end();
+  return MPI_SUCCESS;
+}
+
+/// Kept as an attribute of the communicator, so that a copy of a communicator has messages of its own.
+std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
+  int size = 1, rank = 0;
   check(MPI_Comm_size(of, &size), "start");
+  check(MPI_Comm_rank(of, &rank), "start");
+  if (order.empty())
+    for (int r = 0; r < size; ++r) order.push_back(r);
+  require_permutation(order, size);
   if (size == 1) return Communicator::self();
-  static std::vector<std::shared_ptr<Ranks>> all;
-  for (const auto& r : all) {
-    int same = MPI_UNEQUAL;
-    MPI_Comm_compare(of, r->handle(), &same);
-    if (same == MPI_CONGRUENT) return r;
-  }
-  return all.emplace_back(std::make_shared<Ranks>(of));
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_made, &made, nullptr), "start");
+    return made;
+  }();
+  Made* made = nullptr;
+  int found = 0;
+  check(MPI_Comm_get_attr(of, key, static_cast<void*>(&made), &found), "start");
+  if (!found) check(MPI_Comm_set_attr(of, key, made = new Made), "start");
+  const int place = static_cast<int>(std::find(order.begin(), order.end(), rank) - order.begin());
+  std::shared_ptr<Ranks>& ranks = (*made)[order];
+  if (ranks == nullptr) ranks = std::make_shared<Ranks>(of, place);
+  return ranks;
 }
 
 /// The communicator that `world` returns; null: not known yet.
@@ -190,10 +234,10 @@ std::shared_ptr<Communicator> Communicator::world() {
   if (present() != nullptr) return present();
   if (!launched()) return self();  // the start of MPI takes a good part of a second
   start_mpi();
-  return present() = ranks_of(MPI_COMM_WORLD);
+  return present() = ranks_of(MPI_COMM_WORLD, {});
 }
 
-void Communicator::use(int number) {
+std::shared_ptr<Communicator> Communicator::of(int number, const std::vector<int>& order) {
   if (!running()) throw UsageError("MPI does not run: a communicator is for ranks that have started it");
   const MPI_Comm given = MPI_Comm_f2c(static_cast<MPI_Fint>(number));
   int between_groups = 0;
@@ -201,8 +245,10 @@ void Communicator::use(int number) {
     throw UsageError(fmt::format("communicator {}: there is none of that number", number));
   if (between_groups)
     throw UsageError("a communicator between two groups has no lattice; merge them (MPI_Intercomm_merge)");
-  present() = ranks_of(given);
+  return ranks_of(given, order);
 }
+
+void Communicator::use(int number) { present() = of(number); }
 
 void Communicator::use_self() { present() = self(); }
 

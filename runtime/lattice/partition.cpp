@@ -39,6 +39,7 @@ void require_spread(const Lattice& lattice, const Communicator& communicator) {
 
 Lattice Partition::local_lattice(const Coordinates& extent) const {
   const int ranks = communicator->size();
+  if (!grid && preferred && preferred->global_extent() == extent && preferred->ranks() == ranks) return *preferred;
   if (ranks == 1 && !grid) return Lattice(extent);
   const Coordinates g = grid ? *grid : choose_grid(extent, ranks);
   long long count = 1;

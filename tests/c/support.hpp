@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <random>
 #include <utility>
 
 #include "runtime/fields/gauge.hpp"

@@ -1,0 +1,96 @@
+// Opening of contexts of quarksmith.h, on this process or on ranks of the calling program.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+#include "interface/arrays.hpp"
+#include "interface/options.hpp"
+#include "runs/ranks.hpp"
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+namespace {
+
+/// The ranks of a grid, those of neighbouring x consecutive: their numbers in the caller's communicator.
+std::vector<int> order_of(const quarksmith_ranks& r) {
+  const std::array<int, directions> axes = permutation(r.axes, "axes");
+  std::array<int, directions> stride{};
+  int count = 1;
+  for (const int mu : axes) {
+    if (r.grid[mu] < 1)
+      refuse(fmt::format("a grid of {} ranks; use at least 1 in each direction", fmt::join(r.grid, "x")));
+    stride[mu] = count;
+    count *= r.grid[mu];
+  }
+  std::vector<int> order;
+  for (int n = 0; n < count; ++n) {
+    Coordinates at{};
+    int rest = n, number = 0;
+    for (int mu = 0; mu < directions; ++mu) {
+      at[mu] = rest % r.grid[mu];
+      rest /= r.grid[mu];
+      number += stride[mu] * at[mu];
+    }
+    order.push_back(r.rank_of == nullptr ? number : r.rank_of(at.data(), r.data));
+  }
+  return order;
+}
+
+/// Opens a device for a lattice that is divided among ranks as the partition says.
+void open(const char* device, const Coordinates& global, const Partition& partition, quarksmith_context** context) {
+  const Lattice lattice = partition.local_lattice(global);
+  CallSession session;
+  session.ranks_given = partition.communicator;
+  session.device = device;
+  session.quiet = true;
+  std::shared_ptr<Device> opened;
+  try {
+    partition.communicator->together([&] { opened = session.open_device(); });
+  } catch (const UsageError&) {
+    throw;
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& e) {
+    throw StatusError(QUARKSMITH_DEVICE_ERROR, e.what());
+  }
+  give<Context>(context, std::make_shared<SharedDomain>(
+                             std::make_shared<Domain>(lattice, std::move(opened), partition.communicator)));
+}
+
+}  // namespace
+
+quarksmith_status quarksmith_ranks_init(quarksmith_ranks* ranks) {
+  return init(__func__, ranks, [](auto& r) {
+    r.communicator = -1;
+    std::iota(r.axes, r.axes + directions, 0);
+  });
+}
+
+quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context) {
+  return guarded(__func__, [&] {
+    require(device, "device");
+    require(extent, "extent");
+    require(context, "context");
+    open(device, {extent[0], extent[1], extent[2], extent[3]}, {}, context);
+  });
+}
+
+quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4], const quarksmith_ranks* ranks,
+                                        quarksmith_context** context) {
+  return guarded(__func__, [&] {
+    require(device, "device");
+    require(extent, "extent");
+    require(context, "context");
+    const auto& r = require_struct(ranks, "quarksmith_ranks");
+    const Coordinates grid = {r.grid[0], r.grid[1], r.grid[2], r.grid[3]};
+    Coordinates global;
+    for (int mu = 0; mu < directions; ++mu) global[mu] = extent[mu] * grid[mu];
+    const auto communicator = Communicator::of(r.communicator, order_of(r));
+    runs::require_same(*communicator, fmt::format("{}, {} on {}", device, fmt::join(extent, extent + 4, "x"),
+                                                  fmt::join(grid, "x")),
+                       "device, local lattice or grid", "pass the same on all");
+    open(device, global, {communicator, grid}, context);
+  });
+}
