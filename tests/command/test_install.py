@@ -2,10 +2,12 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
 from conftest import BUILD, ROOT
+from test_ranks import ENVIRONMENT, LAUNCH
 
 
 def test_a_consumer_finds_the_installed_package(tmp_path):
@@ -26,8 +28,26 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
         assert run.stdout.count("iterations, |b - M x| / |b| =") == solves, program
     run = subprocess.run([build / "consumer_kick"], capture_output=True, text=True, check=True)
     assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
+    check_ranks(build / "consumer_ranks", prefix / "bin" / "quarksmith", tmp_path)
     check_pion(build / "consumer_pion", prefix / "bin" / "quarksmith", tmp_path)
     check_flow(build / "consumer_flow", prefix / "bin" / "quarksmith", tmp_path)
+
+
+def check_ranks(program, quarksmith, folder):
+    """A program of MPI with orders of its own prints the same on any grid; an error is one of all its ranks."""
+    if not program.exists() or shutil.which("mpirun") is None:
+        return
+    make = ["heatbath", "--lattice", "8,4,4,8", "--beta", "6", "--sweeps", "2", "--seed", "7", "--out", "ranks"]
+    subprocess.run([quarksmith, *make], cwd=folder, check=True, capture_output=True)
+
+    def run(ranks: int, grid: str, name: str = "ranks_00002.ildg") -> subprocess.CompletedProcess[str]:
+        line = [*LAUNCH, "-n", str(ranks), program, name, "8,4,4,8", grid]
+        return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+
+    printed = {run(ranks, grid).stdout for ranks, grid in ((1, "1,1,1,1"), (2, "1,1,1,2"), (4, "2,1,2,1"))}
+    assert len(printed) == 1 and re.match(r"plaquette 0\.\d+, \d+ iterations, .* below 1e-10$", printed.pop())
+    wrong = run(2, "1,1,1,2", "nowhere.ildg")
+    assert wrong.returncode != 0 and wrong.stderr.count("nowhere.ildg") == 2 and not wrong.stdout
 
 
 def check_pion(program, quarksmith, folder):
