@@ -1,5 +1,8 @@
 // Sums, products and norms of fields.
-#include "python/objects.hpp"
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/string.h>
+
+#include "python/values.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/text.hpp"
@@ -99,6 +102,19 @@ SpinorObject turned(const Spin4& g, const SpinorObject& x) {
     upload(to, made.field, *made.basis, n);
   }
   return made;
+}
+
+void bind_gamma(nb::module_& m) {
+  m.def(
+      "gamma",
+      [](const std::string& name) {
+        const Spin4 g = gamma_named(name);
+        auto numbers = std::make_unique_for_overwrite<Complex64[]>(16);
+        std::copy_n(&g[0][0], 16, numbers.get());
+        return array_of(std::move(numbers), {4, 4});
+      },
+      nb::arg("name"), nb::sig("def gamma(name: str) -> typing.Any"),
+      "A product of gamma matrices by its name in mesons, as an array in the basis of lexicographic().");
 }
 
 }  // namespace quarksmith::python

@@ -116,6 +116,7 @@ class Hooks {
   /// Whether the function wants a run to end with this trajectory. One rank that does ends it for all.
   bool ends_with(const std::string& trajectory) {
     const nb::gil_scoped_acquire gil;
+    const Callback callback;
     try {
       return plain(after_trajectory_(to_python(trajectory))).is(nb::handle(Py_False));
     } catch (nb::python_error& error) {

@@ -29,7 +29,7 @@ bool is_propagator(const std::string& kind) { return kind.ends_with("propagator"
 
 int direction_of(nb::handle given, const std::string& name) {
   const nb::object value = plain(given);
-  if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
+  if (nb::isinstance<nb::int_>(value)) return whole<int>(value, name.c_str());
   const std::string text = nb::cast<std::string>(nb::str(value));
   const auto mu = LatticeDirection::named(text);
   if (!mu) throw UsageError(fmt::format("{}={}; use x, y, z or t, or 0 to 3", name, text));
@@ -38,7 +38,7 @@ int direction_of(nb::handle given, const std::string& name) {
 
 int gamma_of(nb::handle given, const std::string& name) {
   const nb::object value = plain(given);
-  if (nb::isinstance<nb::int_>(value)) return nb::cast<int>(value);
+  if (nb::isinstance<nb::int_>(value)) return whole<int>(value, name.c_str());
   const std::string text = nb::cast<std::string>(nb::str(value));
   if (const auto number = meson_number(text)) return *number;
   throw UsageError(fmt::format("{}={}; use one of {}", name, text, fmt::join(meson_names(), ", ")));

@@ -48,8 +48,10 @@ class Monomials {
   }
   std::uint64_t seed() const { return plan_.description.seed; }
 
-  void refresh(const GaugeObject& u, std::uint64_t seed, std::uint64_t trajectory) {
-    GaussianNoise noise(seed, trajectory);
+  void refresh(const GaugeObject& u, nb::handle seed, nb::handle trajectory) {
+    const auto number = whole<std::uint64_t>(trajectory, "trajectory");
+    require_trajectory(number);
+    GaussianNoise noise(whole<std::uint64_t>(seed, "seed"), number);
     work_at(u, "", [&](Monomial& m, int number) { m.refresh(noise, number, *links_); });
   }
   std::map<std::string, double> actions(const GaugeObject& u) {
@@ -103,7 +105,8 @@ void bind_forces(nb::module_& m) {
            nb::arg("gauge"))
       .def_prop_ro("names", &Monomials::names, "In the order of the run.")
       .def_prop_ro("seed", &Monomials::seed, "Of the run.")
-      .def("refresh", &Monomials::refresh, nb::arg("gauge"), nb::arg("seed"), nb::arg("trajectory") = 0,
+      .def("refresh", &Monomials::refresh, nb::arg("gauge"), nb::arg("seed").none(), nb::arg("trajectory").none() = 0,
+           nb::sig("def refresh(self, gauge: GaugeField, seed: int, trajectory: int = 0) -> None"),
            "Draws the pseudofermions, as that trajectory of hmc with this seed does.")
       .def("actions", &Monomials::actions, nb::arg("gauge"), "The action of each on these links, by name.")
       .def("force", &Monomials::force, nb::arg("gauge"), nb::arg("name") = "",

@@ -20,15 +20,6 @@ namespace quarksmith::python {
 namespace {
 
 using Numbers = nb::ndarray<nb::numpy, std::complex<double>>;
-using GivenNumbers = nb::ndarray<const std::complex<double>, nb::c_contig, nb::device::cpu>;
-
-/// An array of NumPy that owns its numbers.
-template <class T>
-nb::ndarray<nb::numpy, T> array_of(std::unique_ptr<T[]> numbers, const std::vector<std::size_t>& shape) {
-  T* const data = numbers.release();
-  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return {data, shape.size(), shape.data(), owner};
-}
 
 std::size_t product(const std::vector<std::size_t>& shape) {
   std::size_t n = 1;
@@ -49,12 +40,13 @@ Numbers lexicographic(const Object& object) {
 
 std::string text_of(const auto& shape) {
   std::string text;
-  for (const auto n : shape) text += (text.empty() ? "(" : ", ") + std::to_string(n);
-  return text + ")";
+  for (const auto n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return "(" + text + (shape.size() == 1 ? ",)" : ")");
 }
 
 template <class Object>
-void assign(Object& object, const GivenNumbers& numbers) {
+void assign(Object& object, nb::handle given) {
+  const ComplexArray numbers = complex_array(given, "assign: the array");
   const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object)),
                                  found(numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim());
   const Busy busy;
@@ -166,7 +158,8 @@ void bind_field(nb::class_<Object>& c) {
   c.def("lexicographic", &lexicographic<Object>,
         "Copy of the numbers of this rank's part, lexicographic: axes (right-hand side,) t, z, y, x, then those of a "
         "site.");
-  c.def("assign", &assign<Object>, nb::arg("numbers"), "Takes numbers in the order of lexicographic().");
+  c.def("assign", &assign<Object>, nb::arg("numbers").none(), nb::sig("def assign(self, numbers: typing.Any) -> None"),
+        "Takes numbers in the order of lexicographic().");
   c.def(
       "sites",
       [](const Object& f) {
@@ -208,12 +201,16 @@ void bind_lattice(nb::module_& m) {
       "Extents x, y, z, t on a device; fields of one lattice go together. Several ranks hold a part each.")
       .def(
           "__init__",
-          [](LatticeObject* self, const Coordinates& extent, const std::string& device,
-             const std::optional<Coordinates>& grid) {
+          [](LatticeObject* self, nb::handle extent, const std::string& device, nb::handle grid) {
+            const Coordinates extents = coordinates_of(extent, "extent");
+            std::optional<Coordinates> parts;
+            if (!grid.is_none()) parts = coordinates_of(grid, "grid");
             const Busy busy;
-            new (self) LatticeObject{domain_of(Partition{Communicator::world(), grid}.local_lattice(extent), device)};
+            new (self) LatticeObject{domain_of(Partition{Communicator::world(), parts}.local_lattice(extents), device)};
           },
-          nb::arg("extent"), nb::arg("device") = "auto", nb::arg("grid") = nb::none(),
+          nb::arg("extent").none(), nb::arg("device") = "auto", nb::arg("grid") = nb::none(),
+          nb::sig("def __init__(self, extent: collections.abc.Sequence[int], device: str = 'auto', "
+                  "grid: collections.abc.Sequence[int] | None = None) -> None"),
           "Of several ranks, grid is their number along x, y, z, t; by default that with the smallest boundaries.")
       .def_prop_ro(
           "extent", [](const LatticeObject& l) { return tuple_of(l.domain->lattice().global_extent()); },
@@ -286,13 +283,19 @@ void bind_momenta(nb::module_& m) {
                                "Momenta of the links, P = i p_a T_a, in double precision on a device.");
   c.def(
       "__init__",
-      [](MomentumObject* self, const LatticeObject& lattice, std::optional<std::uint64_t> seed,
-         std::uint64_t trajectory, int colours) {
+      [](MomentumObject* self, const LatticeObject& lattice, nb::handle given_seed, nb::handle given_trajectory,
+         nb::handle given_colours) {
+        const auto seed = given_seed.is_none() ? 0 : whole<std::uint64_t>(given_seed, "seed"),
+                   trajectory = whole<std::uint64_t>(given_trajectory, "trajectory");
+        const int colours = whole<int>(given_colours, "colours");
+        const bool is_drawn = !given_seed.is_none();
         const Busy busy;
-        new (self) MomentumObject(seed ? draw_momenta(lattice.domain, colours, *seed, trajectory)
-                                       : make_momenta(lattice.domain, colours));
+        new (self) MomentumObject(is_drawn ? draw_momenta(lattice.domain, colours, seed, trajectory)
+                                           : make_momenta(lattice.domain, colours));
       },
-      nb::arg("lattice"), nb::arg("seed") = nb::none(), nb::arg("trajectory") = 0, nb::arg("colours") = 3,
+      nb::arg("lattice"), nb::arg("seed") = nb::none(), nb::arg("trajectory").none() = 0, nb::arg("colours").none() = 3,
+      nb::sig("def __init__(self, lattice: Lattice, seed: int | None = None, trajectory: int = 0, colours: int = 3) "
+              "-> None"),
       "Zero, or with a seed as that trajectory of hmc draws them: p_a of variance 1.");
   c.def_prop_ro(
       "lattice", [](const MomentumObject& p) { return LatticeObject{p.momenta.domain_pointer()}; }, "Its lattice.");
@@ -315,11 +318,14 @@ void bind_spinors(nb::module_& m) {
                              "Right-hand sides, sources or quark fields in double precision on a device.");
   c.def(
        "__init__",
-       [](SpinorObject* self, const LatticeObject& lattice, int rhs, int spins) {
+       [](SpinorObject* self, const LatticeObject& lattice, nb::handle rhs, nb::handle spins) {
+         const int columns = whole<int>(rhs, "rhs"), each = whole<int>(spins, "spins");
          const Busy busy;
-         new (self) SpinorObject(make_spinors(lattice.domain, rhs, spins));
+         new (self) SpinorObject(make_spinors(lattice.domain, columns, each));
        },
-       nb::arg("lattice"), nb::arg("rhs") = 1, nb::arg("spins") = 4, "Zero; spins=1 of staggered quarks.")
+       nb::arg("lattice"), nb::arg("rhs").none() = 1, nb::arg("spins").none() = 4,
+       nb::sig("def __init__(self, lattice: Lattice, rhs: int = 1, spins: int = 4) -> None"),
+       "Zero; spins=1 of staggered quarks.")
       .def_prop_ro(
           "lattice", [](const SpinorObject& f) { return LatticeObject{f.field.domain_pointer()}; }, "Its lattice.")
       .def_prop_ro(
@@ -339,8 +345,10 @@ void bind_spinors(nb::module_& m) {
   bind_algebra<SpinorObject, std::complex<double>>(c);
   c.def(
       "__rmatmul__",
-      [](const SpinorObject& f,
-         const nb::ndarray<const std::complex<double>, nb::shape<4, 4>, nb::c_contig, nb::device::cpu>& matrix) {
+      [](const SpinorObject& f, nb::handle given) {
+        const ComplexArray matrix = complex_array(given, "the matrix before Spinors");
+        if (matrix.ndim() != 2 || matrix.shape(0) != 4 || matrix.shape(1) != 4)
+          throw UsageError("the matrix before Spinors has no 4 rows of 4 numbers, as gamma('g5') has");
         Spin4 g;
         std::copy_n(matrix.data(), 16, &g[0][0]);
         const Busy busy;
@@ -353,19 +361,6 @@ void bind_spinors(nb::module_& m) {
                    f.field.domain());
   });
   bind_field<SpinorObject, domain_of_spinors, lanes_of_spinors>(c);
-}
-
-void bind_gamma(nb::module_& m) {
-  m.def(
-      "gamma",
-      [](const std::string& name) {
-        const Spin4 g = gamma_named(name);
-        auto numbers = std::make_unique_for_overwrite<Complex64[]>(16);
-        std::copy_n(&g[0][0], 16, numbers.get());
-        return array_of(std::move(numbers), {4, 4});
-      },
-      nb::arg("name"), nb::sig("def gamma(name: str) -> typing.Any"),
-      "A product of gamma matrices by its name in mesons, as an array in the basis of lexicographic().");
 }
 
 }  // namespace

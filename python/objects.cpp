@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <map>
 
 #include "runs/kept_solver.hpp"
@@ -24,17 +26,23 @@ namespace {
 
 std::mutex one_at_a_time;
 thread_local bool inside = false;
+std::atomic<int> callbacks = 0;  ///< that run now
 
 }  // namespace
 
 Busy::Busy(Joins joins) : lock_(one_at_a_time, std::defer_lock) {
-  if (inside) throw UsageError("quarksmith was called from a function that it calls itself; do that after the call");
+  // A function that waits for another thread, whose call waited for the present one, would wait for good.
+  if (inside || callbacks > 0)
+    throw UsageError("quarksmith was called from a function that it calls itself; do that after the call");
   lock_.lock();
   if (joins == Joins::yes) ranks();
   inside = true;
 }
 
 Busy::~Busy() { inside = false; }
+
+Callback::Callback() { ++callbacks; }
+Callback::~Callback() { --callbacks; }
 
 std::shared_ptr<Device> device_named(const std::string& name) {
   // Kept for ever: at the end of the process what devices need may be gone.
@@ -223,9 +231,13 @@ void write(MomentumObject& object, const Complex64* from) {
 
 MomentumObject make_momenta(const DomainPointer& domain, int colours) { return {zero_momenta(domain, colours)}; }
 
+void require_trajectory(std::uint64_t number) {
+  if (number >= GaussianNoise::most_trajectories)
+    throw UsageError(fmt::format("trajectory={}; use less than {}", number, GaussianNoise::most_trajectories));
+}
+
 MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint64_t seed, std::uint64_t trajectory) {
-  if (trajectory >= GaussianNoise::most_trajectories)
-    throw UsageError(fmt::format("trajectory={}; use less than {}", trajectory, GaussianNoise::most_trajectories));
+  require_trajectory(trajectory);
   MomentumObject p = make_momenta(domain, colours);
   GaussianNoise(seed, trajectory).momenta(p.momenta);
   return p;
@@ -234,6 +246,16 @@ MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint6
 double kinetic_energy(const MomentumObject& p) { return evaluate("algebra_norm2", {p.momenta})[0]; }
 
 GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
+  constexpr double most_way = 1e6;  // of a link, in quadratic mean: farther exp(step P) has few digits left
+  if (!alike(domain_of(u.links), domain_of(p.momenta)) || u.links.colours() != p.momenta.colours())
+    throw WrongLattice("moved: links and momenta are of different lattices, devices or colours; take both of one");
+  const double count = double(directions * domain_of(p.momenta).lattice().global_sites()),
+               way = std::abs(step) * std::sqrt(kinetic_energy(p) / count);
+  if (!(way <= most_way))
+    throw UsageError(
+        fmt::format("moved: step={} takes a link by {:.2g} in the mean; use a smaller step "
+                    "or smaller momenta",
+                    step, way));
   EvolvingLinks links(on_host(u), u.links.domain_pointer());
   links.move(p.momenta, step);
   return on_device(

@@ -20,7 +20,8 @@ namespace nb = nanobind;
 
 /// Guard of a call of the library: releases the GIL, so that other threads of Python continue, and makes their calls
 /// wait, since a device serves one thread at a time. The first one joins the ranks that were started with this process.
-/// \throws UsageError this thread is in a call already, from which a callback calls the library.
+/// \throws UsageError this thread is in a call already, from which a callback calls the library, or any thread calls
+/// it while a callback runs.
 class Busy {
  public:
   enum class Joins { no, yes };
@@ -32,6 +33,15 @@ class Busy {
  private:
   nb::gil_scoped_release release_;
   std::unique_lock<std::mutex> lock_;
+};
+
+/// A function of the user runs, which a call has called.
+class Callback {
+ public:
+  Callback();
+  ~Callback();
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
 };
 
 struct LatticeObject {
@@ -117,6 +127,8 @@ Spin4 gamma_named(const std::string& name);
 /// A matrix in that basis times the spins.
 SpinorObject turned(const Spin4& g, const SpinorObject& x);
 
+/// \throws UsageError no run has a trajectory of that number.
+void require_trajectory(std::uint64_t number);
 /// P = 0, or P = i p_a T_a with p_a of variance 1, as trajectory so and so of a run with this seed draws them.
 MomentumObject make_momenta(const DomainPointer& domain, int colours);
 MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint64_t seed, std::uint64_t trajectory);
@@ -128,6 +140,7 @@ GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step);
 void bind_errors(nb::module_& m);
 void bind_source(nb::module_& m);
 void bind_objects(nb::module_& m);
+void bind_gamma(nb::module_& m);
 void bind_calls(nb::module_& m);
 
 }  // namespace quarksmith::python

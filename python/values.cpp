@@ -24,6 +24,21 @@ nb::object plain(nb::handle value) {
   return is_scalar ? value.attr("item")() : nb::borrow(value);
 }
 
+ComplexArray complex_array(nb::handle array, const char* name) {
+  return nb::cast<ComplexArray>(nb::module_::import_("quarksmith.given").attr("as_numbers")(array, name));
+}
+
+Coordinates coordinates_of(nb::handle given, const char* name) {
+  std::vector<int> all;
+  if (nb::isinstance<nb::iterable>(given))
+    for (const nb::handle n : given) {
+      all.push_back(whole<int>(n, name));
+      if (all.size() > directions) break;
+    }
+  if (all.size() != directions) throw UsageError(fmt::format("{}: give four whole numbers, x, y, z, t", name));
+  return {all[0], all[1], all[2], all[3]};
+}
+
 nb::object to_python(const std::string& json) {
   return nb::module_::import_("json").attr("loads")(nb::str(json.data(), json.size()));
 }

@@ -244,7 +244,6 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, Sessi
   }
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
-  session.reading("gauge", text);
   GaugeFile file = read_gauge(text, expected, !session.ignore_checksum, partition);
   require_colours(file.gauge, text, session);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <thread>
+#include <type_traits>
 
 #include "runtime/clock.hpp"
 #include "runtime/communicator_mpi.hpp"
@@ -185,7 +186,8 @@ void start_mpi() {
 /// What is made of one communicator, by the order of its ranks.
 using Made = std::map<std::vector<int>, std::shared_ptr<Ranks>>;
 
-/// Called when a communicator is freed, which its ranks do together. MPI_COMM_WORLD goes when MPI ends, and with it all.
+/// Called when a communicator is freed, which its ranks do together. MPI_COMM_WORLD goes when MPI ends, and with it
+/// all.
 int free_made(MPI_Comm of, int, void* attribute, void*) {
   const std::unique_ptr<Made> made(static_cast<Made*>(attribute));
   if (of != MPI_COMM_WORLD)
@@ -241,7 +243,9 @@ std::shared_ptr<Communicator> Communicator::of(int number, const std::vector<int
   if (!running()) throw UsageError("MPI does not run: a communicator is for ranks that have started it");
   const MPI_Comm given = MPI_Comm_f2c(static_cast<MPI_Fint>(number));
   int between_groups = 0;
-  if (given == MPI_COMM_NULL || MPI_Comm_test_inter(given, &between_groups) != MPI_SUCCESS)
+  bool none = given == MPI_COMM_NULL;
+  if constexpr (std::is_pointer_v<MPI_Comm>) none = none || given == nullptr;  // Open MPI, for numbers out of range
+  if (none || MPI_Comm_test_inter(given, &between_groups) != MPI_SUCCESS)
     throw UsageError(fmt::format("communicator {}: there is none of that number", number));
   if (between_groups)
     throw UsageError("a communicator between two groups has no lattice; merge them (MPI_Intercomm_merge)");

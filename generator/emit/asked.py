@@ -95,7 +95,9 @@ def _test(made: Sequence[tuple[Path, KernelSpec]], build: Build) -> str:
     for (module, spec), (_, failure) in zip(tested, results, strict=True):
         if failure:
             discard(module)
-            failures.append(f"{failure}\nkernel {spec.name} ({module}) fails its tests")
+            none_ran = failure == "no test ran" or ("[  PASSED  ] 0 tests" in failure and "FAILED" not in failure)
+            what = "is untested, as no test of it ran" if none_ran else "fails its tests"
+            failures.append(f"{failure}\nkernel {spec.name} ({module}) {what}")
     if failures:
         raise CompileError("\n".join(failures))
     said = [f"{sum(passed for passed, _ in results)} tests passed"] if tested else []

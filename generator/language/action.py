@@ -337,5 +337,7 @@ def action(statement: type | Callable[..., Any]) -> Any:
         if not inspect.isfunction(statement):
             raise ExpressionError(f"{here()}: {statement!r} is no class or function; write @action above one")
         statement = class_of(statement)
+    if isinstance(option := vars(statement).get("action"), Option):
+        raise ExpressionError(f"{option.place}: action of {statement.__name__} has another meaning; use another name")
     statement.action = Action(statement)  # type: ignore[attr-defined]
     return statement

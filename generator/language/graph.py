@@ -48,9 +48,13 @@ class Direction:
         return 4 <= self.index < FIFTH
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Direction) and self.comes_with_call != other.comes_with_call:
+        if not isinstance(other, Direction):
+            raise wrong(
+                f"{self} == {other}", f"{type(other).__name__} is no direction; compare with x, y, z, t, mu, nu"
+            )
+        if self.comes_with_call != other.comes_with_call:
             raise wrong(f"{self} == {other}", UNKNOWN)
-        return isinstance(other, Direction) and self.index == other.index
+        return self.index == other.index
 
     def __hash__(self) -> int:
         return 0  # sets and dictionaries then ask ==, which knows what is not known
@@ -86,8 +90,10 @@ class Step:
     vector: tuple[int, ...]
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Step) and self.vector == other.vector
-        if isinstance(other, Step) and not same and any(self.vector[4:FIFTH]) != any(other.vector[4:FIFTH]):
+        if not isinstance(other, Step):
+            raise wrong(f"{self} == {other}", f"{type(other).__name__} is no step; compare with +x, -y, 2*mu, ...")
+        same = self.vector == other.vector
+        if not same and any(self.vector[4:FIFTH]) != any(other.vector[4:FIFTH]):
             raise wrong(f"{self} == {other}", UNKNOWN)
         return same
 

@@ -85,9 +85,16 @@ class Parameter(Option):
 
 def parameter(default: float | None = None, **more: Any) -> Any:
     """Declares a parameter in the class of an action: default, help, unit, range; see Parameter."""
-    if not isinstance(default, int | float | None):
-        raise ExpressionError(f"{here()}: the default {default!r} is no number")
+    if default is not None and not _is_number(default):
+        raise ExpressionError(f"{here()}: the default is no finite number; give one, or leave it out")
     return _declared(Parameter, default=default, **more)
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # of a whole number that no double holds
+        return False
 
 
 def _declared(kind: type[Option], **more: Any) -> Any:

@@ -36,7 +36,9 @@ def _is_own(file: str) -> bool:
 def here() -> Place:
     """The line of the user's file that led to this call, past all functions of this package in between."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and _is_own(frame.f_code.co_filename):
+    while frame.f_back is not None and (
+        _is_own(frame.f_code.co_filename) or frame.f_globals.get("__name__") == "quarksmith.cells"
+    ):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno)
 

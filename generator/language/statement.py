@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ExpressionError
 from .parameters import Parameter, parameter
 from .place import Place, at_their_line
 from .symbols import Complex, Real
@@ -20,13 +21,16 @@ def class_of(function: Callable[..., Any]) -> type:
         ExpressionError: an annotation means nothing.
     """
     code = function.__code__
-    with at_their_line(Place(code.co_filename, code.co_firstlineno)):
+    place = Place(code.co_filename, code.co_firstlineno)
+    with at_their_line(place):
         signature = inspect.signature(function, eval_str=True)
     numbers, fields = {}, []
     for p in signature.parameters.values():
         if p.annotation not in (Real, Complex):
             fields.append(p.replace(default=p.empty))
             continue
+        if p.default is None:
+            raise ExpressionError(f"{place}: {p.name} of {function.__name__}: its default is None; leave it out")
         default = None if p.default is p.empty else p.default
         if not isinstance(default, Parameter):
             default = parameter(default, help=f"{p.name} of {function.__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import pkgutil
@@ -139,7 +140,18 @@ def _executed(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     with called_generator(), at_their_line(Place(str(spec.origin), 1)):
         spec.loader.exec_module(module)
+    _check_once(file)
     return module
+
+
+def _check_once(file: Path) -> None:
+    """Raises SpecError where a name is stated twice, of which Python keeps the second alone."""
+    lines: dict[str, int] = {}
+    for d in ast.parse(file.read_bytes()).body:
+        if isinstance(d, ast.FunctionDef | ast.ClassDef) and d.decorator_list:
+            if d.name in lines:
+                raise SpecError(f"{file}:{d.lineno}: {d.name} is stated at line {lines[d.name]} already; rename one")
+            lines[d.name] = d.lineno
 
 
 def action_of_file(file: str) -> Action:
@@ -151,7 +163,11 @@ def action_of_file(file: str) -> Action:
     path, _, name = file.partition(".py:")
     module = _executed(Path(path + ".py" if name else path))
     stated = [vars(v).get("action") for v in vars(module).values() if isinstance(v, type)]
-    found = {a.name: a for a in stated if isinstance(a, Action) and a.statement.__module__ == module.__name__}
+    actions = [a for a in stated if isinstance(a, Action) and a.statement.__module__ == module.__name__]
+    found = {a.name: a for a in actions}
+    for a in dict.fromkeys(actions):
+        if found[a.name] is not a:
+            raise SpecError(f"{a.place}: {a.name} is stated at {found[a.name].place} as well; rename one")
     wanted = name.replace("-", "_") or next(iter(found), "")
     if wanted not in found or (len(found) > 1 and not name):
         there = f"it states {', '.join(found)}; give FILE:NAME" if found else "write @action above a class or function"

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _quarksmith
 from ._quarksmith import Spinors
+from .given import checked
 from .table import Command
 
 log = logging.getLogger("quarksmith")
@@ -98,8 +99,8 @@ def call(command: Command, arguments: Mapping[str, Any]) -> Any:
     if command.needs_spinors:
         rhs, guess = arguments["rhs"], arguments.get("guess")
         require_spinors(rhs, guess)
-        return solve_with(_quarksmith.open_solver(values, rhs), rhs, guess, [])
-    found, text, gauge, spinors = _quarksmith.run(command.word, values, arguments.get("on_trajectory"))
+        return solve_with(_quarksmith.open_solver(checked(values, rhs.lattice), rhs), rhs, guess, [])
+    found, text, gauge, spinors = _quarksmith.run(command.word, checked(values), arguments.get("on_trajectory"))
     report = KINDS.get(command.leaves, Report)(found or {})
     report.text = text
     if isinstance(report, Eigenvectors):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import index
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from ._quarksmith import GaugeField, Momenta, Spinors
 from .calls import Report, log
 from .compiler import build, may_compile, wrong_use
 from .forces import check_forces
+from .given import require_one_lattice
 
 if TYPE_CHECKING:
     from .generator.language.action import Action
@@ -47,6 +49,9 @@ class CellExpression:
             self._expression: Expression = add_expression(named(function, self.__name__))
             self._inputs: tuple[tuple[str, str], ...] = self._expression.definition.inputs
             self._outputs: tuple[tuple[str, str], ...] = self._expression.definition.outputs
+        if taken := {n for n, _ in self._inputs} & {"self", "out", "boundary", "momenta"}:
+            place = self._expression.definition.place
+            raise _quarksmith.UsageError(f"{place}: {min(taken)} means something else in calls; rename the parameter")
 
     @property
     def formula(self) -> str:
@@ -81,18 +86,19 @@ class CellExpression:
         return results[0] if len(results) == 1 else results
 
     def by_time(
-        self, *arguments: Any, momenta: Sequence[tuple[int, int, int]] = ((0, 0, 0),), boundary: Any = "", **named: Any
+        self, *arguments: Any, momenta: Sequence[Sequence[int]] | None = None, boundary: Any = "", **named: Any
     ) -> Any:
         """Its complex sums over space at each time, times exp(i p.x), p_i = 2 pi n_i / L_i.
 
         Args:
             arguments: as of a call.
-            momenta: the integers n of each.
+            momenta: the integers n of each; by default there is no phase.
             boundary: phases of fermions, as of `solve`.
             named: arguments by name.
 
         Returns:
-            an array [right-hand side, momentum, sum, t] without axes of one.
+            an array [right-hand side, momentum, sum, t], without axes of one right-hand side or sum, and with one of
+            momenta if these were given.
         """
         import numpy as np
 
@@ -100,11 +106,13 @@ class CellExpression:
         if not sums or self._outputs or any(s.op != "totals" for s in sums):
             raise _quarksmith.UsageError(f"{self.__name__} does not give complex sums alone, which times have")
         values = self._bind(arguments, named)
-        call = (*self._call(values, [], boundary), [*momenta])
+        chosen = [(0, 0, 0)] if momenta is None else _whole_momenta(momenta)
+        call = (*self._call(values, [], boundary), chosen)
         found = np.array(_quarksmith.evaluate_by_time(*call))
         times = next(v for v in values if hasattr(v, "lattice")).lattice.extent[3]
-        found = found.reshape(-1, times, len(momenta), len(sums)).transpose(0, 2, 3, 1)
-        return found.reshape(*(n for n in found.shape[:3] if n > 1), times)
+        found = found.reshape(-1, times, len(chosen), len(sums)).transpose(0, 2, 3, 1)
+        kept = [n for axis, n in enumerate(found.shape[:3]) if n > 1 or (axis == 1 and momenta is not None)]
+        return found.reshape(*kept, times)
 
     def source(self, *, spins: int = 4) -> str:
         """The body of its kernel, as generated.
@@ -154,22 +162,21 @@ class CellExpression:
             what = f"lacks {', '.join(missing)}" if missing else f"got {', '.join(twice | unknown) or 'too many'}"
             raise _quarksmith.UsageError(f"{self.__name__} takes {', '.join(names)}; the call {what}")
         values = [(given | dict(named))[name] for name in names]
-        for (name, kind), value in zip(self._inputs, values, strict=True):
-            self._check(name, kind, value)
-        return values
+        return [self._check(name, kind, v) for (name, kind), v in zip(self._inputs, values, strict=True)]
 
-    def _check(self, name: str, kind: str, value: Any) -> None:
-        """Raises UsageError if a value is not of its kind."""
+    def _check(self, name: str, kind: str, value: Any) -> Any:
+        """The value, a number as one of Python; raises UsageError if it is not of its kind."""
         if kind in ("real", "complex"):
-            wanted = isinstance(value, int | float if kind == "real" else int | float | complex)
-            wanted = wanted or (hasattr(value, "__float__" if kind == "real" else "__complex__"))
-            what = f"a {kind} number"
+            value = _number(given := value, float if kind == "real" else complex)
+            wanted, what = value is not None, f"a {kind} number that a double holds"
+            value = given if value is None else value
         elif kind in ("direction", "gamma"):
             wanted, what = isinstance(value, str) or hasattr(value, "__index__"), f"a {kind}"
         else:
             wanted, what = isinstance(value, _FIELDS[kind]), " or ".join(c.__name__ for c in _FIELDS[kind])
         if not wanted or isinstance(value, bool):
             raise _quarksmith.UsageError(f"{self.__name__}: {name} is {type(value).__name__}; give {what}")
+        return value
 
     def _spins(self, values: list[Any]) -> int:
         return next((v.spins for v in values if isinstance(v, Spinors)), 4)
@@ -214,9 +221,14 @@ class CellExpression:
 
     def _call(self, values: list[Any], outputs: list[Any], boundary: Any) -> tuple[Any, ...]:
         """Arguments of `evaluate`; the kernel is compiled if it was not."""
-        self._compile(self._spins(values))
         names, kinds = [n for n, _ in self._inputs], [k for _, k in self._inputs]
-        phases = boundary if isinstance(boundary, str) else ",".join(map(repr, boundary))
+        if not (isinstance(boundary, str) or hasattr(boundary, "__iter__")):
+            raise _quarksmith.UsageError(f"{self.__name__}: boundary is {type(boundary).__name__}; give four numbers")
+        if not (isinstance(boundary, str) and not boundary) and "fermion" not in kinds:
+            raise _quarksmith.UsageError(f"{self.__name__} has no Fermion, whose boundary it would be; leave it out")
+        phases = boundary if isinstance(boundary, str) else ",".join(map(str, boundary))
+        require_one_lattice(self.__name__, [*zip(names, values, strict=True), *(("out", o) for o in outputs)])
+        self._compile(self._spins(values))
         return self._expression.name, names, kinds, values, outputs, phases, "basis" in self._expression.axes
 
     def _compile(self, spins: int) -> None:
@@ -231,6 +243,27 @@ class CellExpression:
         log.info("%s: %s", spec.name, "compiled" if new else "found in the cache")
         _quarksmith.use_kernels(str(module))
         self._modules[spins] = spec
+
+
+def _number(value: Any, kind: type) -> Any:
+    """A number of Python, or an array without axes, as a real or complex one; None if it is no such number."""
+    if isinstance(value, str | bytes | bool) or getattr(value, "ndim", 0) > 0:
+        return None
+    try:
+        return kind(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _whole_momenta(momenta: Any) -> list[tuple[int, ...]]:
+    """Momenta as tuples; raises UsageError if they are not at least one, of three whole numbers each."""
+    try:
+        found = [tuple(map(index, p)) for p in momenta]
+    except TypeError:
+        found = []
+    if not found or any(len(p) != 3 or max(map(abs, p)) >= 2**31 for p in found):
+        raise _quarksmith.UsageError("momenta: give three whole numbers of each, as [(0, 0, 0), (1, 0, 0)]")
+    return found
 
 
 class CellAction:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ._quarksmith import GaugeField, Momenta, OpenMonomials, UsageError
 from .calls import Report
+from .given import checked
 
 Run = Mapping[str, Any] | str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -24,7 +25,7 @@ class Monomials:
             run: RUN.toml, as of `hmc`, or a dictionary of what it would say.
             gauge: links of its lattice; calls take others of that lattice, too.
         """
-        self._open = OpenMonomials({"run": run}, gauge)
+        self._open = OpenMonomials(checked({"run": run}, getattr(gauge, "lattice", None)), gauge)
         self.names: list[str] = self._open.names
         self.seed: int = self._open.seed
 

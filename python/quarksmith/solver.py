@@ -5,6 +5,7 @@ from typing import Any
 from . import _quarksmith, commands
 from ._quarksmith import Spinors
 from .calls import Report, require_spinors, solve_with
+from .given import checked
 
 
 class Solver:
@@ -18,7 +19,7 @@ class Solver:
         kwargs = commands.with_action(kwargs)
         command = commands.TABLE["solve"].without("rhs", "guess")
         bound = command.bind(args, kwargs)
-        self._solver = _quarksmith.open_solver(command.values(bound), None)
+        self._solver = _quarksmith.open_solver(checked(command.values(bound)), None)
         self._said = ", ".join(f"{name}={value!r}" for name, value in bound.items())
         self.reports: list[Report] = []
         """Of its calls."""

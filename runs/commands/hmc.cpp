@@ -67,6 +67,7 @@ HmcStart begin_of(const HmcDescription& o, Session& session, const HmcSettings& 
     name = fmt::format("{}:{}:{}", name, lattice, d.seed);
   } else if (!is_generated(name) && links_in_memory(name, session) == nullptr) {
     name = (o.run.parent_path() / d.gauge).string();
+    session.reading("gauge", name);
   }
   const bool of_file = !is_generated(name) && links_in_memory(name, session) == nullptr;
   NamedGauge found = open_gauge(name, of_file ? lattice : "", session);

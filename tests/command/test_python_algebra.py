@@ -85,6 +85,7 @@ def test_sums_by_time_slice(qs, monkeypatch):
     density = (abs(s.lexicographic()) ** 2).sum(axis=(0, 5, 6))  # t, z, y, x
     at_rest, moving = times_pion.by_time(s, s, momenta=[(0, 0, 0), (1, 0, 0)])
     assert np.array_equal(at_rest, correlator)
+    assert np.array_equal(times_pion.by_time(s, s, momenta=[(1, 0, 0)]), [moving])
     assert np.allclose(moving, (density * np.exp(2j * np.pi * np.arange(4) / 4)).sum(axis=(1, 2, 3)), rtol=1e-10)
     with pytest.raises(qs.UsageError, match="complex sums"):
         times_norm.by_time(s)

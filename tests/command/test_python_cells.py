@@ -363,4 +363,4 @@ def test_a_cell_gives_its_first_result_within_seconds(package):
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     for made in (BUILD / "kernels").glob(f"cell_t{number}*"):
         shutil.rmtree(made)
-    assert float(run.stdout) < 12  # 5 to 6
+    assert float(run.stdout) < 20  # 7 on a Xeon of 2.5 GHz

@@ -31,29 +31,50 @@ static double sum(MPI_Comm comm, const double* numbers, size_t count) {
   return all;
 }
 
-/* Reads a configuration, takes its links through arrays of its own, solves for a point source at the origin, and
- * computes the residual itself. */
+/* Links as this program would hand its own over: those of a file, through its arrays. */
+static quarksmith_status take_links(quarksmith_context* context, const char* path, size_t sites,
+                                    quarksmith_gauge** own) {
+  quarksmith_status status = QUARKSMITH_OK;
+  quarksmith_gauge* gauge = NULL;
+  quarksmith_link_format format;
+  double* links = malloc(4 * 18 * sites * sizeof *links);
+  void* arrays[4];
+  const void* inputs[4];
+  int mu;
+  if (links == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  TRY(quarksmith_gauge_read(context, path, &gauge));
+  TRY(quarksmith_link_format_init(&format));
+  set_axes(format.axes);
+  format.order = QUARKSMITH_DIRECTION_MAJOR;
+  for (mu = 0; mu < 4; ++mu) inputs[mu] = arrays[mu] = links + 18 * sites * (size_t)mu;
+  TRY(quarksmith_gauge_get(gauge, arrays, &format));
+  TRY(quarksmith_gauge_load(context, inputs, &format, own));
+end:
+  quarksmith_free(gauge);
+  free(links);
+  return status;
+}
+
+/* Solves for a point source at the origin on local lattices, and computes the residual itself. */
 static quarksmith_status solve(MPI_Comm comm, const char* path, const int global[4], int grid[4]) {
   quarksmith_status status = QUARKSMITH_OK;
   quarksmith_context* context = NULL;
-  quarksmith_gauge *gauge = NULL, *own = NULL;
+  quarksmith_gauge* gauge = NULL;
   quarksmith_solver* solver = NULL;
   quarksmith_operator* op = NULL;
   quarksmith_ranks ranks;
-  quarksmith_link_format links_format;
   quarksmith_spinor_format format;
   quarksmith_solve_report report;
   int extent[4], mu, rank, n;
   size_t sites = 1, k;
-  double *links = NULL, *spinors = NULL, *x, *b, *r, plaquette[3];
-  void* arrays[4];
-  const void* inputs[4];
+  double *spinors = NULL, *x, *b, *r, plaquette[3];
+  void* arrays[1];
+  const void* inputs[1];
   const char* options = "action=clover mass=0.2 csw=1.1 tol=1e-10";
   MPI_Comm_rank(comm, &rank);
   for (mu = 0; mu < 4; ++mu) sites *= (size_t)(extent[mu] = global[mu] / grid[mu]);
-  links = malloc(4 * 18 * sites * sizeof *links);
   spinors = calloc(3 * 24 * sites, sizeof *spinors);
-  if (links == NULL || spinors == NULL) MPI_Abort(comm, 1);
+  if (spinors == NULL) MPI_Abort(comm, 1);
   x = spinors, b = x + 24 * sites, r = b + 24 * sites;
 
   TRY(quarksmith_ranks_init(&ranks));
@@ -62,24 +83,17 @@ static quarksmith_status solve(MPI_Comm comm, const char* path, const int global
   ranks.rank_of = rank_of;
   ranks.data = grid;
   TRY(quarksmith_open_ranks("auto", extent, &ranks, &context));
-  TRY(quarksmith_gauge_read(context, path, &gauge));
-
-  TRY(quarksmith_link_format_init(&links_format));
-  set_axes(links_format.axes);
-  links_format.order = QUARKSMITH_DIRECTION_MAJOR;
-  for (mu = 0; mu < 4; ++mu) inputs[mu] = arrays[mu] = links + 18 * sites * (size_t)mu;
-  TRY(quarksmith_gauge_get(gauge, arrays, &links_format));
-  TRY(quarksmith_gauge_load(context, inputs, &links_format, &own));
-  TRY(quarksmith_gauge_plaquette(own, plaquette));
+  TRY(take_links(context, path, sites, &gauge));
+  TRY(quarksmith_gauge_plaquette(gauge, plaquette));
 
   TRY(quarksmith_spinor_format_init(&format));
   set_axes(format.axes);
   if (rank == 0) b[0] = 1; /* spin 0, colour 0 of the site 0,0,0,0, which rank 0 has */
   inputs[0] = b, arrays[0] = x;
-  TRY(quarksmith_solver_create(own, options, &solver));
+  TRY(quarksmith_solver_create(gauge, options, &solver));
   TRY(quarksmith_solve_report_init(&report));
   TRY(quarksmith_solve(solver, 1, arrays, inputs, &format, &report));
-  TRY(quarksmith_operator_create(own, "action=clover mass=0.2 csw=1.1", &op));
+  TRY(quarksmith_operator_create(gauge, "action=clover mass=0.2 csw=1.1", &op));
   inputs[0] = x, arrays[0] = r;
   TRY(quarksmith_matrix_host(op, 0, 1, arrays, inputs, &format));
   for (k = 0; k < 24 * sites; ++k) r[k] -= b[k];
@@ -94,10 +108,8 @@ end:
   if (status != QUARKSMITH_OK) fprintf(stderr, "rank %d of %d: %s\n", rank, n, quarksmith_message());
   quarksmith_free(op);
   quarksmith_free(solver);
-  quarksmith_free(own);
   quarksmith_free(gauge);
   quarksmith_free(context);
-  free(links);
   free(spinors);
   return status;
 }

@@ -1,7 +1,13 @@
 // Tests that every rank of a job runs together: mpirun -n N quarksmith_ranks_tests. Rank 0 reports, the others tell
 // what fails on them; a failure on any rank is a failure of the job.
+#ifdef QUARKSMITH_MPI
+#define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
+#include <mpi.h>
+#endif
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "runtime/communicator.hpp"
 
@@ -21,11 +27,24 @@ class Failures final : public testing::EmptyTestEventListener {
   int rank_;
 };
 
+/// Starts MPI as a program with threads does, if a launcher started this one; returns whether it is to be ended.
+bool start_mpi() {
+#ifdef QUARKSMITH_MPI
+  for (const char* name : quarksmith::launcher_variables)
+    if (std::getenv(name) != nullptr) {
+      int level = 0;
+      return MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level) == MPI_SUCCESS;
+    }
+#endif
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using quarksmith::Communicator;
   testing::InitGoogleTest(&argc, argv);
+  [[maybe_unused]] const bool started = start_mpi();
   const auto world = Communicator::world();
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (world->rank() != 0) {
@@ -39,5 +58,8 @@ int main(int argc, char** argv) {
   if (world->rank() == 0)
     fmt::print("ranks: {} rank(s): {} tests passed{}\n", world->size(), passed,
                all_failed > 0 ? fmt::format(", failures on {} rank(s)", all_failed) : "");
+#ifdef QUARKSMITH_MPI
+  if (started) MPI_Finalize();
+#endif
   return all_failed > 0;
 }
