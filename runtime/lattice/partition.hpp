@@ -13,7 +13,7 @@ namespace quarksmith {
 /// The ranks that share lattices, and their grid.
 struct Partition {
   std::shared_ptr<Communicator> communicator = Communicator::self();
-  std::optional<Coordinates> grid;         ///< not given: the one with the smallest boundaries is chosen
+  std::optional<Coordinates> grid;        ///< not given: the one with the smallest boundaries is chosen
   std::optional<Lattice> preferred = {};  ///< without `grid`: what a lattice of its global extents is divided into
 
   /// The local lattice of this rank.

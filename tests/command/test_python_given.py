@@ -294,3 +294,15 @@ def test_a_clash_of_a_parameter_names_the_line_of_the_statement(qs, monkeypatch)
         given_clash.__defaults__ = (default,)
         with pytest.raises(qs.UsageError, match=rf"{re.escape(__file__)}:\d+: "):
             qs.action(given_clash)
+
+
+def test_trajectories_begin_with_links_in_memory(qs):
+    run = {
+        "lattice": {"gauge": "weak:0.3", "extents": [4, 4, 4, 4]},
+        "trajectory": {"count": 1, "length": 0.2, "seed": 5},
+        "integrator": [{"kind": "leapfrog", "steps": 2, "monomials": ["g"]}],
+        "monomial": [{"name": "g", "kind": "gauge", "action": "wilson", "beta": 5.6}],
+    }
+    made = qs.hmc(run).report["trajectories"][0]["dH"]
+    run["lattice"]["gauge"] = qs.read("weak:0.3:4,4,4,4:5")
+    assert qs.hmc(run).report["trajectories"][0]["dH"] == made
