@@ -40,12 +40,15 @@ def check_ranks(program, quarksmith, folder):
     make = ["heatbath", "--lattice", "8,4,4,8", "--beta", "6", "--sweeps", "2", "--seed", "7", "--out", "ranks"]
     subprocess.run([quarksmith, *make], cwd=folder, check=True, capture_output=True)
 
-    def run(ranks: int, grid: str, name: str = "ranks_00002.ildg") -> subprocess.CompletedProcess[str]:
-        line = [*LAUNCH, "-n", str(ranks), program, name, "8,4,4,8", grid]
+    def run(ranks: int, grid: str, name: str = "ranks_00002.ildg", of=program) -> subprocess.CompletedProcess[str]:
+        line = [*LAUNCH, "-n", str(ranks), of, name, "8,4,4,8", grid]
         return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, env=ENVIRONMENT)
 
     printed = {run(ranks, grid).stdout for ranks, grid in ((1, "1,1,1,1"), (2, "1,1,1,2"), (4, "2,1,2,1"))}
-    assert len(printed) == 1 and re.match(r"plaquette 0\.\d+, \d+ iterations, .* below 1e-10$", printed.pop())
+    assert len(printed) == 1 and re.match(r"plaquette 0\.\d+, \d+ iterations, .* below 1e-10$", next(iter(printed)))
+    fortran = program.with_name("consumer_fortran")
+    for ranks, grid in ((1, "1,1,1,1"), (2, "1,1,1,2")) if fortran.exists() else ():
+        assert next(iter(printed)).startswith(run(ranks, grid, of=fortran).stdout.strip() + ",")
     wrong = run(2, "1,1,1,2", "nowhere.ildg")
     assert wrong.returncode != 0 and wrong.stderr.count("nowhere.ildg") == 2 and not wrong.stdout
 
