@@ -19,7 +19,7 @@ def test_default_takes_multigrid_where_bicgstab_fails_and_says_so(quarksmith):
 def test_default_goes_on_with_cg_and_says_so(mpirun):  # noqa: F811
     """Where multigrid fails as well: a lattice of a few sites, on several ranks."""
     small = ("--gauge", "weak:0.25:2,2,2,8:5", *TWISTED[2:])
-    run = mpirun(2, "propagator", *small, "--grid", "1,1,1,2", "--correlators", "c.json")
+    run = mpirun(2, "propagator", *small, "--grid", "1,1,1,2", "--batch", 12, "--correlators", "c.json")
     solves = mpirun.json("c.json")["solves"]
     assert len(solves) == 12
     fallen = [s for s in solves if s["solver"] == "cg"]
@@ -28,7 +28,7 @@ def test_default_goes_on_with_cg_and_says_so(mpirun):  # noqa: F811
         assert "goes on with cg on the normal equations" in s["events"][-1]["what"]
         assert s["residual"] <= 1e-10
         assert s["iterations"] < 3000
-    assert run.stderr.count("goes on with cg on the normal equations") == len(fallen)
+    assert run.stderr.count("goes on with cg on the normal equations") == 1  # once a run
 
 
 def test_named_solver_is_kept_and_its_failure_names_what_helps(quarksmith):
