@@ -119,6 +119,30 @@ def qs(package: Path) -> ModuleType:
     return quarksmith
 
 
+@pytest.fixture(scope="module")
+def cells(qs: ModuleType) -> Iterator[ModuleType]:
+    """The Python package where kernels are compiled on demand."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QUARKSMITH_ON_DEMAND", "on")
+        yield qs
+
+
+@pytest.fixture(scope="module")
+def varied(cells: ModuleType) -> object:
+    """An action that takes a field of numbers."""
+    from quarksmith.language import Fermion, Links, Real, Scalars, adj, directions, gamma, shift
+
+    @cells.action
+    def cell_varied(phi: Scalars, u: Links, psi: Fermion, mass: Real) -> Fermion:
+        hop = sum(
+            (1 - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (1 + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
+            for mu in directions
+        )
+        return (mass + 4) * psi - hop / 2 + phi * psi
+
+    return cell_varied
+
+
 @pytest.fixture
 def refused(qs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Exception]:
     """The UsageError of a call, which writes nothing. All doors have these checks: tests/refusals_test.cpp."""

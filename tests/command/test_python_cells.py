@@ -15,18 +15,6 @@ AXES = {0: 4, 1: 3, 2: 2, 3: 1}
 """Of directions in lexicographic spinors, where columns come first."""
 
 
-@pytest.fixture(scope="module")
-def cells(qs, monkeypatch_module):
-    monkeypatch_module.setenv("QUARKSMITH_ON_DEMAND", "on")
-    return qs
-
-
-@pytest.fixture(scope="module")
-def monkeypatch_module():
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
-
-
 def moved(f, mu, sign):
     return np.roll(f, -sign, axis=AXES[mu])
 
@@ -303,24 +291,14 @@ def test_its_force_is_checked_and_its_trajectories_run(cells, shifted, tmp_path)
     assert {m["name"] for m in cells.check_forces(run, u)["monomials"]} == {"gauge", "quark"}
 
 
-def test_an_action_takes_a_field_as_an_array(cells):
-    from quarksmith.language import Fermion, Links, Real, Scalars, adj, directions, gamma, shift
-
-    @cells.action
-    def cell_varied(phi: Scalars, u: Links, psi: Fermion, mass: Real) -> Fermion:
-        hop = sum(
-            (1 - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (1 + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
-            for mu in directions
-        )
-        return (mass + 4) * psi - hop / 2 + phi * psi
-
+def test_an_action_takes_a_field_as_an_array(cells, varied):
     u = cells.read(WEAK)
     b = cells.source(u)
     quarter = np.full((8, 4, 4, 4), 0.25, complex)
-    x = cells.solve(u, b, action=cell_varied, mass=0.1, field={"phi": quarter})
+    x = cells.solve(u, b, action=varied, mass=0.1, field={"phi": quarter})
     assert np.allclose(x.lexicographic(), cells.solve(u, b, mass=0.35).lexicographic(), rtol=0, atol=1e-9)
     for phi in (quarter, 0.25):
-        (found,) = cell_varied.check_force(u, mass=0.5, field={"phi": phi})["monomials"]
+        (found,) = varied.check_force(u, mass=0.5, field={"phi": phi})["monomials"]
         assert abs(found["slope"]) > 1 and found["difference"] < 1e-9
 
 

@@ -10,25 +10,6 @@ EXTENT = (4, 4, 4, 8)
 WEAK = "weak:0.3:4,4,4,8:11"
 
 
-@pytest.fixture(scope="module")
-def varied(qs):
-    """An action that takes a field."""
-    from quarksmith.language import Fermion, Links, Real, Scalars, adj, directions, gamma, shift
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("QUARKSMITH_ON_DEMAND", "on")
-
-        @qs.action
-        def given_varied(phi: Scalars, u: Links, psi: Fermion, mass: Real) -> Fermion:
-            hop = sum(
-                (1 - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (1 + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
-                for mu in directions
-            )
-            return (mass + 4) * psi - hop / 2 + phi * psi
-
-        yield given_varied
-
-
 RUN = {
     "lattice": {"extents": EXTENT, "gauge": "weak:0.5"},
     "trajectory": {"length": 0.2, "count": 1, "seed": 1},
