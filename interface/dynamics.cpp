@@ -6,15 +6,13 @@
 #include "interface/arrays.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "solvers/hmc/drift.hpp"
 #include "solvers/hmc/monomial.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
 
 namespace {
-
-/// Of a link and a drift, in quadratic mean: farther exp(step P) has few digits left.
-constexpr double most_way = 1e6;
 
 /// sum -tr P^2 of momenta that the caller may have set to anything.
 double kinetic(const Dynamics& d) {
@@ -134,9 +132,9 @@ quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, dou
 
 quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
-    const double dt = require_finite(step, "step"), links = double(directions * d.lattice().global_sites());
+    const double dt = require_finite(step, "step");
     agree(dt);
-    const double way = std::abs(dt) * std::sqrt(kinetic(d) / links);
+    const double way = mean_way(d.lattice(), kinetic(d), dt);
     if (!(way <= most_way))
       throw StatusError(QUARKSMITH_BAD_DATA,
                         fmt::format("step {} takes a link by {:.2g} in the mean, the links stay as they were; use a "

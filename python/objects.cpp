@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <map>
 
 #include "runs/kept_solver.hpp"
@@ -16,6 +15,7 @@
 #include "runtime/fields/order.hpp"
 #include "runtime/ranks/site_numbers.hpp"
 #include "runtime/communicator.hpp"
+#include "solvers/hmc/drift.hpp"
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
 #include "solvers/solve/solve.hpp"
@@ -246,11 +246,9 @@ MomentumObject draw_momenta(const DomainPointer& domain, int colours, std::uint6
 double kinetic_energy(const MomentumObject& p) { return evaluate("algebra_norm2", {p.momenta})[0]; }
 
 GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step) {
-  constexpr double most_way = 1e6;  // of a link, in quadratic mean: farther exp(step P) has few digits left
   if (!alike(domain_of(u.links), domain_of(p.momenta)) || u.links.colours() != p.momenta.colours())
     throw WrongLattice("moved: links and momenta are of different lattices, devices or colours; take both of one");
-  const double count = double(directions * domain_of(p.momenta).lattice().global_sites()),
-               way = std::abs(step) * std::sqrt(kinetic_energy(p) / count);
+  const double way = mean_way(domain_of(p.momenta).lattice(), kinetic_energy(p), step);
   if (!(way <= most_way))
     throw UsageError(
         fmt::format("moved: step={} takes a link by {:.2g} in the mean; use a smaller step "
