@@ -34,7 +34,7 @@ void store(void* array, long long n, bool single, Complex64 z) {
 template <class Array, class Visit>
 void for_each_link(const Lattice& lattice, Array* const* arrays, const quarksmith_link_format& format,
                    const Visit& visit) {
-  const SiteOrder order(lattice, format.sites, format.axes, false);
+  const SiteOrder order(format.sites, format.axes);
   const auto mu_of = permutation(format.directions, "directions");
   const bool by_direction = choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR");
   const bool by_column = choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR");
@@ -42,12 +42,59 @@ void for_each_link(const Lattice& lattice, Array* const* arrays, const quarksmit
   for (int k = 0; k < (by_direction ? directions : 1); ++k) require(arrays[k], "an array of links");
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
-    const long long n = order(lattice.coordinates(i));
+    const Coordinates x = lattice.coordinates(i);
+    long long n = 0;
+    for (int k = directions - 1; k >= 0; --k) n = n * lattice.extent(order.axes[k]) + x[order.axes[k]];
+    // Two neighbours along the fastest axis are one number of each parity: extents are even.
+    if (order.even_odd) n = n / 2 + (Lattice::parity(x) == Parity::odd ? lattice.half_sites() : 0);
     for (int k = 0; k < directions; ++k)
       visit(i, mu_of[k], arrays[by_direction ? k : 0], 9 * (by_direction ? n : directions * n + k), by_column ? 1 : 3,
             by_column ? 3 : 1);
   }
 }
+
+/// \throws StatusError the array is in the memory of another device than the context.
+/// \return whether it is in that of the device.
+bool is_on(const Device& device, const void* array) {
+  const std::string holder = device.holder_of(array);
+  if (!holder.empty() && holder != device.name())
+    refuse(fmt::format("an array is in the memory of {}, the context on {}; pass one of the host or of {}", holder,
+                       device.name(), device.name()));
+  return !holder.empty();
+}
+
+/// Arrays of links where the host reaches them: those in the memory of a GPU are copied.
+template <class Number>
+class ArraysOnHost {
+ public:
+  ArraysOnHost(Device& device, Number* const* given, const HostGauge& links, const quarksmith_link_format& format)
+      : device_(device), given_(given) {
+    require(given, "links");
+    const int count = format.order == QUARKSMITH_DIRECTION_MAJOR ? directions : 1;
+    const std::size_t reals = 18 * links.site.size() * (count == 1 ? directions : 1);
+    for (int k = 0; k < count; ++k) {
+      arrays_[k] = given[k];
+      if (given[k] == nullptr || !is_on(device, given[k])) continue;
+      device.begin_for_caller();
+      copies_[k].resize(reals * (is_single(format.precision) ? sizeof(float) : sizeof(double)));
+      if constexpr (std::is_const_v<Number>) device.download(copies_[k].data(), given[k], copies_[k].size());
+      arrays_[k] = copies_[k].data();
+    }
+  }
+  Number* const* arrays() const { return arrays_.data(); }
+  /// Copies what the host has written to where it belongs.
+  void give_back() const {
+    for (int k = 0; k < directions; ++k)
+      if (!copies_[k].empty()) device_.upload(given_[k], copies_[k].data(), copies_[k].size());
+    device_.end_for_caller();
+  }
+
+ private:
+  Device& device_;
+  Number* const* given_;
+  std::array<Number*, directions> arrays_{};
+  std::array<std::vector<char>, directions> copies_;
+};
 
 /// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
 std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
@@ -77,76 +124,91 @@ std::array<int, directions> permutation(const int values[4], const char* what) {
   return result;
 }
 
-SiteOrder::SiteOrder(const Lattice& lattice, int sites, const int axes[4], bool half)
-    : lattice_(lattice),
-      axes_(permutation(axes, "axes")),
-      even_odd_(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")),
-      half_(half) {}
+SiteOrder::SiteOrder(int sites, const int axes_of[4])
+    : axes(permutation(axes_of, "axes")),
+      even_odd(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")) {}
 
-void copy_links(const void* const* from, const quarksmith_link_format& format, HostGauge& to) {
+void copy_links(Device& device, const void* const* from, const quarksmith_link_format& format, HostGauge& to) {
   const bool single = is_single(format.precision);
-  for_each_link(to.lattice, from, format,
+  ArraysOnHost<const void> there(device, from, to, format);
+  for_each_link(to.lattice, there.arrays(), format,
                 [&](long long site, int mu, const void* array, long long first, int row, int column) {
                   for (int n = 0; n < 9; ++n)
                     to.site[site][mu][n] = load(array, first + n / 3 * row + n % 3 * column, single);
                 });
 }
 
-void copy_links(const HostGauge& from, const quarksmith_link_format& format, void* const* to) {
+void copy_links(Device& device, const HostGauge& from, const quarksmith_link_format& format, void* const* to) {
   const bool single = is_single(format.precision);
-  for_each_link(from.lattice, to, format,
+  ArraysOnHost<void> there(device, to, from, format);
+  for_each_link(from.lattice, there.arrays(), format,
                 [&](long long site, int mu, void* array, long long first, int row, int column) {
                   const Complex64 phase = boundary_phase(from, from.lattice.coordinates(site), mu);
                   for (int n = 0; n < 9; ++n)
                     store(array, first + n / 3 * row + n % 3 * column, single, phase * from.site[site][mu][n]);
                 });
+  there.give_back();
 }
 
 SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
-    : order_(lattice, format.sites, format.axes, choice(format.half, "half", "0 or 1")),
-      lattice_(lattice),
-      spins_(spins),
-      single_(is_single(format.precision)),
-      colour_spin_(choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
-      half_(format.half == 1),
-      rotation_(rotation_to(require(format.basis, "basis"))) {}
-
-template <class Visit>
-void SpinorArrays::for_each_site(Subset subset, const Visit& visit) const {
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice_.sites(); ++i) {
-    const Coordinates x = lattice_.coordinates(i);
-    if (holds(subset, Lattice::parity(x))) visit(i, 3 * spins_ * order_(x));
+    : half_(choice(format.half, "half", "0 or 1")), rotation_(rotation_to(require(format.basis, "basis"))) {
+  const SiteOrder order(format.sites, format.axes);
+  places_ = half_ ? lattice.half_sites() : lattice.sites();
+  layout_.single = is_single(format.precision);
+  long long step = 1;
+  for (const int mu : order.axes) {
+    layout_.step[mu] = step;
+    step *= lattice.extent(mu);
+  }
+  layout_.halves = half_ || order.even_odd;
+  layout_.odd = half_ ? 0 : lattice.half_sites();
+  layout_.place_bytes = 2ll * 3 * spins * (layout_.single ? sizeof(float) : sizeof(double));
+  if (choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN") && spins > 1) {
+    layout_.spin = 1;
+    layout_.colour = spins;
   }
 }
 
-void SpinorArrays::read(const void* array, Subset subset, HostSpinor& to) const {
+template <class Work>
+void SpinorArrays::on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads,
+                             bool writes, const Work& work) const {
   require(array, "an array of spinors");
-  for_each_site(subset, [&](long long site, long long first) {
-    HostSite psi{};
-    for (int c = 0; c < 3 && spins_ == 1; ++c) psi[c] = load(array, first + c, single_);
-    for (int s = 0; s < 4 && spins_ == 4; ++s)
-      for (int c = 0; c < 3; ++c) {
-        const Complex64 z = load(array, first + (colour_spin_ ? 4 * c + s : 3 * s + c), single_);
-        for (int r = 0; r < 4; ++r)
-          if (rotation_[s][r] != 0.0) psi[3 * r + c] += std::conj(rotation_[s][r]) * z;
-      }
-    to.site[site] = psi;
-  });
+  Device& device = field.device();
+  SpinorArray there = layout_;
+  there.data = static_cast<char*>(const_cast<void*>(array));
+  there.rotation[0] = 1;
+  for (int n = 0; n < 16 && field.spins() == 4; ++n) {  // from the basis of the array to that of the field
+    Complex64 e = 0;
+    for (int k = 0; k < 4; ++k) {
+      const double* of_field = basis.rotation + 2 * (4 * (n / 4) + k);
+      e += Complex64(of_field[0], of_field[1]) * std::conj(rotation_[n % 4][k]);
+    }
+    const auto clean = [](double x) {  // 0 and 1 come as products of roots
+      return std::abs(x - std::round(x)) < 1e-15 ? std::round(x) : x;
+    };
+    there.rotation[2 * n] = clean(e.real());
+    there.rotation[2 * n + 1] = clean(e.imag());
+  }
+  const bool here = is_on(device, array);
+  if (here) device.begin_for_caller();
+  Memory copy;
+  if (!here && device.asynchronous()) {
+    copy = Memory(field.domain().device_pointer(), std::size_t(places_ * there.place_bytes));
+    if (reads) device.upload(copy.data(), array, copy.bytes());
+    there.data = static_cast<char*>(copy.data());
+  }
+  work(there);
+  if (writes && copy.bytes() > 0) device.download(const_cast<void*>(array), copy.data(), copy.bytes());
+  if (here) device.end_for_caller();
 }
 
-void SpinorArrays::write(const HostSpinor& from, Subset subset, void* array) const {
-  require(array, "an array of spinors");
-  for_each_site(subset, [&](long long site, long long first) {
-    for (int c = 0; c < 3 && spins_ == 1; ++c) store(array, first + c, single_, from.site[site][c]);
-    for (int s = 0; s < 4 && spins_ == 4; ++s)
-      for (int c = 0; c < 3; ++c) {
-        Complex64 z = 0;
-        for (int r = 0; r < 4; ++r)
-          if (rotation_[s][r] != 0.0) z += rotation_[s][r] * from.site[site][3 * r + c];
-        store(array, first + (colour_spin_ ? 4 * c + s : 3 * s + c), single_, z);
-      }
-  });
+void SpinorArrays::read(const void* array, SpinorField& to, int rhs, const BasisInfo& basis) const {
+  on_device(array, to, basis, true, false, [&](const SpinorArray& a) { copy_array(a, to, rhs); });
+}
+
+void SpinorArrays::write(const SpinorField& from, int rhs, const BasisInfo& basis, void* array) const {
+  const bool keeps = from.subset() != Subset::full && !half_;  // the sites of the other parity
+  on_device(array, from, basis, keeps, true, [&](const SpinorArray& a) { copy_array(from, rhs, a); });
 }
 
 void SpinorArrays::require_fits(Subset subset) const {
@@ -163,12 +225,8 @@ void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField
     convert(exact, to);
     return to.device().synchronize();  // before the double field goes
   }
-  HostSpinor host(to.domain().lattice());
   SpinorField slices = to.by_slice();
-  for (int i = 0; i < slices.rhs(); ++i) {
-    arrays.read(from[i], to.subset(), host);
-    upload(host, slices, basis, i);
-  }
+  for (int i = 0; i < slices.rhs(); ++i) arrays.read(from[i], slices, i, basis);
 }
 
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to) {
@@ -178,12 +236,8 @@ void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorA
     convert(from, exact);
     return download_all(exact, basis, arrays, to);
   }
-  HostSpinor host(from.domain().lattice());
   const SpinorField slices = from.by_slice();
-  for (int i = 0; i < slices.rhs(); ++i) {
-    download(slices, host, basis, i);
-    arrays.write(host, from.subset(), to[i]);
-  }
+  for (int i = 0; i < slices.rhs(); ++i) arrays.write(slices, i, basis, to[i]);
 }
 
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y) {

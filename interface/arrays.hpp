@@ -3,38 +3,26 @@
 #pragma once
 
 #include "interface/handle.hpp"
+#include "runtime/fields/spinor_array.hpp"
 
 namespace quarksmith::interface {
 
 /// \throws StatusError `values` is no permutation of 0..3; the message begins with `what`.
 std::array<int, directions> permutation(const int values[4], const char* what);
 
-/// Order of the sites of a lattice in arrays.
-class SiteOrder {
- public:
-  /// \param half the array holds one parity only.
+/// The order of sites in an array: the directions, the fastest first, and whether parities are apart.
+struct SiteOrder {
   /// \throws StatusError an order that does not exist, or axes that are no permutation of 0..3.
-  SiteOrder(const Lattice& lattice, int sites, const int axes[4], bool half);
+  SiteOrder(int sites, const int axes_of[4]);
 
-  /// Place of a site in the array.
-  long long operator()(const Coordinates& x) const {
-    long long n = 0;
-    for (int k = directions - 1; k >= 0; --k) n = n * lattice_.extent(axes_[k]) + x[axes_[k]];
-    // Two neighbours along the fastest axis are one number of each parity: extents are even.
-    if (half_) return n / 2;
-    return even_odd_ ? n / 2 + (Lattice::parity(x) == Parity::odd ? lattice_.half_sites() : 0) : n;
-  }
-
- private:
-  Lattice lattice_;
-  std::array<int, directions> axes_{};
-  bool even_odd_, half_;
+  std::array<int, directions> axes;
+  bool even_odd;
 };
 
-/// Copies links between arrays of a caller and HostGauge.
+/// Copies links between arrays of a caller, in memory of the host or of the device, and HostGauge.
 /// \throws StatusError the format or an array is impossible.
-void copy_links(const void* const* from, const quarksmith_link_format& format, HostGauge& to);
-void copy_links(const HostGauge& from, const quarksmith_link_format& format, void* const* to);
+void copy_links(Device& device, const void* const* from, const quarksmith_link_format& format, HostGauge& to);
+void copy_links(Device& device, const HostGauge& from, const quarksmith_link_format& format, void* const* to);
 
 /// The format of spinor arrays, checked.
 class SpinorArrays {
@@ -43,20 +31,22 @@ class SpinorArrays {
   /// \throws StatusError impossible format; UnknownName no such basis.
   SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins = 4);
 
-  /// Copies the sites of a subset; `array` is what the caller passed.
-  void read(const void* array, Subset subset, HostSpinor& to) const;
-  void write(const HostSpinor& from, Subset subset, void* array) const;
+  /// Copies an array, in memory of the host or of the device, to a right-hand side of a field of doubles in four
+  /// dimensions, or back. \param basis of the field. \throws StatusError it is NULL, or in memory of another device.
+  void read(const void* array, SpinorField& to, int rhs, const BasisInfo& basis) const;
+  void write(const SpinorField& from, int rhs, const BasisInfo& basis, void* array) const;
   /// \throws StatusError arrays of half the sites for a full field.
   void require_fits(Subset subset) const;
 
  private:
-  template <class Visit>
-  void for_each_site(Subset subset, const Visit& visit) const;
+  /// Calls work(the array where the device reaches it).
+  template <class Work>
+  void on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads, bool writes,
+                 const Work& work) const;
 
-  SiteOrder order_;
-  Lattice lattice_;
-  int spins_;
-  bool single_, colour_spin_, half_;
+  SpinorArray layout_;
+  long long places_;
+  bool half_;
   std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };
 

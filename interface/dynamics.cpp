@@ -83,7 +83,7 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
-    copy_links(links, require_struct(format, "quarksmith_link_format"), host);
+    copy_links(d.device(), links, require_struct(format, "quarksmith_link_format"), host);
     agree();
     check_unitarity(host, d.ranks());
     fold_boundary_phases(host, d.ranks());
@@ -101,7 +101,7 @@ quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, v
     const auto& f = require_struct(format, "quarksmith_link_format");
     HostGauge host = download(d.links.field());
     host.phase = d.phase;
-    copy_links(host, f, links);
+    copy_links(d.device(), host, f, links);
   });
 }
 
@@ -109,7 +109,7 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
-    copy_links(momenta, require_struct(format, "quarksmith_link_format"), host);
+    copy_links(d.device(), momenta, require_struct(format, "quarksmith_link_format"), host);
     agree();
     d.momenta = upload(host, d.links.domain(), d.momenta.precision(), d.momenta.storage());
   });
@@ -118,7 +118,7 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
                                                   const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
-    copy_links(download(d.momenta), require_struct(format, "quarksmith_link_format"), momenta);
+    copy_links(d.device(), download(d.momenta), require_struct(format, "quarksmith_link_format"), momenta);
   });
 }
 

@@ -67,10 +67,8 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const voi
                                        const quarksmith_spinor_format* format) {
   return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays = arrays_of(f, n, format);
-    HostSpinor host(f.lattice());
-    arrays.read(array, f.spinors.subset(), host);
     SpinorField one = f.spinors.by_slice().columns(n, 1);  // others would be rounded once more
-    upload(host, one, *f.basis);
+    upload_all(arrays, &array, one, *f.basis);
     f.device().synchronize();
   });
 }
@@ -79,9 +77,7 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* arr
                                        const quarksmith_spinor_format* format) {
   return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays = arrays_of(f, n, format);
-    HostSpinor host(f.lattice());
-    download(f.spinors.by_slice().columns(n, 1), host, *f.basis);
-    arrays.write(host, f.spinors.subset(), array);
+    download_all(f.spinors.by_slice().columns(n, 1), *f.basis, arrays, &array);
   });
 }
 

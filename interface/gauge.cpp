@@ -45,7 +45,7 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     HostGauge host(c.lattice());
-    copy_links(links, f, host);
+    copy_links(c.device(), links, f, host);
     agree();
     check_unitarity(host, c.ranks());
     fold_boundary_phases(host, c.ranks());
@@ -74,8 +74,9 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format) {
-  return call<Gauge>(__func__, "gauge", gauge,
-                     [&](Gauge& g) { copy_links(g.gauge, require_struct(format, "quarksmith_link_format"), links); });
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    copy_links(g.device(), g.gauge, require_struct(format, "quarksmith_link_format"), links);
+  });
 }
 
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]) {

@@ -94,3 +94,19 @@ quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4],
     open(device, global, {communicator, grid}, context);
   });
 }
+
+quarksmith_status quarksmith_use_stream(quarksmith_context* context, void* stream) {
+  return call<Context>(__func__, "context", context, [&](Context& c) { c.device().follow(stream); });
+}
+
+quarksmith_status quarksmith_pool_init(quarksmith_pool* pool) { return init(__func__, pool); }
+
+quarksmith_status quarksmith_use_pool(quarksmith_context* context, const quarksmith_pool* pool) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
+    const quarksmith_pool p = require_struct(pool, "quarksmith_pool");
+    require(p.allocate, "allocate");
+    require(p.release, "release");
+    c.device().use({[p](std::size_t bytes, void* stream) { return p.allocate(bytes, stream, p.data); },
+                    [p](void* memory, void* stream) { p.release(memory, stream, p.data); }});
+  });
+}

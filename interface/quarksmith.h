@@ -16,7 +16,8 @@
  * defaults, then change members. Strings that are passed in are copied. A NULL pointer is an error unless allowed
  * below. Results are set on success only.
  *
- * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest.
+ * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest. In contexts of a
+ * GPU they may be in its memory: spinors are then copied there alone, links and momenta by way of the host.
  */
 #ifndef QUARKSMITH_H
 #define QUARKSMITH_H
@@ -95,6 +96,24 @@ quarksmith_status quarksmith_ranks_init(quarksmith_ranks* ranks);
  * turn. \param extent of the local lattice. */
 quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4], const quarksmith_ranks* ranks,
                                         quarksmith_context** context);
+/** Takes turns with a stream of the caller (cudaStream_t, hipStream_t; NULL: the default one) from now on: calls that
+ * take arrays in the memory of the GPU begin after what is in it, and what is put there later waits for their results.
+ * Without one the caller waits for its own work before such calls, and they return when theirs is done. */
+quarksmith_status quarksmith_use_stream(quarksmith_context* context, void* stream);
+
+/** A pool of GPU memory that the library shares with its caller. Both functions are given the stream of the library:
+ * what is put there after `allocate` uses the memory, what is there at `release` may still do so. They are called under
+ * the lock of the context, also when handles are freed, and must not call the library. */
+typedef struct {
+  size_t size;
+  void* (*allocate)(size_t bytes, void* stream, void* data); /**< NULL: there is no more */
+  void (*release)(void* memory, void* stream, void* data);
+  void* data; /**< for both */
+} quarksmith_pool;
+quarksmith_status quarksmith_pool_init(quarksmith_pool* pool);
+/** Fields and work space of a context are taken from a pool, which must live as long as anything of the context. To be
+ * called before anything is made from the context. */
+quarksmith_status quarksmith_use_pool(quarksmith_context* context, const quarksmith_pool* pool);
 /** Waits for the device; reports an error that occurred in a kernel. */
 quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 

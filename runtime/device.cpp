@@ -127,6 +127,14 @@ std::vector<TunedDevice> tuned_for(std::string_view device, std::string_view arc
   return found;
 }
 
+void DeviceMemory::use(Allocator) {
+  throw UsageError("memory of the host comes from the library itself; give a pool to contexts of GPUs");
+}
+
+void DeviceMemory::follow(void*) {
+  throw UsageError("the host's processors have no streams; give one to contexts of GPUs");
+}
+
 Memory::Memory(std::shared_ptr<DeviceMemory> device, std::size_t bytes)
     : device_(std::move(device)), data_(device_->allocate(bytes)), bytes_(bytes) {
   device_->held_ += bytes;

@@ -3,12 +3,21 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "runtime/communicator.hpp"
 
 namespace quarksmith {
+
+/// Memory of a device from a pool of the calling program. Both are given the queue (stream) of the library's work:
+/// memory is first used by what is put there later, and last by what is there when it is released.
+struct Allocator {
+  std::function<void*(std::size_t bytes, void* stream)> allocate;  ///< null: the pool has no more
+  std::function<void(void* memory, void* stream)> release;
+};
 
 /// Interface of a device's memory: allocation, copies, and memory shared with the host or other ranks.
 class DeviceMemory {
@@ -39,6 +48,18 @@ class DeviceMemory {
   virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
   /// Host memory that the device copies from and to at full speed.
   virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;
+  /// Takes memory from a pool of the calling program from now on. \throws UsageError the device is of another kind, or
+  /// some of its memory is in use.
+  virtual void use(Allocator pool);
+  /// The device in whose memory an address lies, such as `cuda:0`; empty: the host's.
+  virtual std::string holder_of(const void*) const { return {}; }
+  /// Takes its turn in a stream of the calling program at `begin_for_caller` and `end_for_caller` from now on.
+  /// \throws UsageError devices of this kind have no streams.
+  virtual void follow(void* stream);
+  /// Before work on memory of the calling program, and after it: that waits for what is in its stream, whose later work
+  /// waits for it; without a stream it is done when `end_for_caller` returns.
+  virtual void begin_for_caller() {}
+  virtual void end_for_caller() {}
   /// Bytes of memory that can still be allocated.
   virtual std::size_t free_memory() = 0;
   /// Bytes that are allocated on the device at present.

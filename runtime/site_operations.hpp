@@ -9,6 +9,7 @@
 namespace quarksmith {
 
 class ExactSum;
+struct ArrayMove;
 struct SiteDraws;
 
 /// Copies, noise, and sums whose bits do not depend on the order of their terms.
@@ -19,6 +20,8 @@ class SiteOperations {
   virtual void move_sites(const SiteMove& move) = 0;
   /// Draws noise into the sites of a field; \param draws its numbers are memory of the device.
   virtual void draw_sites(const SiteDraws& draws) = 0;
+  /// Copies spinors between an array that the device reaches and a field.
+  virtual void move_array(const ArrayMove& move) = 0;
   /// Largest absolute value of the finite numbers.
   virtual double largest(const SiteNumbers& numbers) = 0;
   /// Exact sum of the numbers in units that fit `largest`, the largest absolute value on all ranks (SumUnits).

@@ -15,7 +15,7 @@
 #include "runtime/error.hpp"
 #include "runtime/lattice/exact_sum.hpp"
 #include "runtime/hop_times.hpp"
-#include "runtime/kernels/site_draws.hpp"
+#include "runtime/kernels/spinor_array.hpp"
 #include "runtime/roofs.hpp"
 #include "runtime/targets/cpu/peak.hpp"
 #include "runtime/targets/cpu/pool.hpp"
@@ -142,6 +142,10 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   void draw_sites(const SiteDraws& draws) override {
 #pragma omp parallel for schedule(static)
     for (int slot = 0; slot < draws.slots; ++slot) draw_site(draws, slot);
+  }
+  void move_array(const ArrayMove& move) override {
+#pragma omp parallel for schedule(static)
+    for (int slot = 0; slot < move.slots; ++slot) move_site(move, slot);
   }
   double largest(const SiteNumbers& numbers) override {
     double largest = 0;

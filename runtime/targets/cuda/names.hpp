@@ -13,3 +13,4 @@
 #define gpuHostMalloc cudaMallocHost
 #define gpuLaunchKernel(function, grid, block, shared, stream, ...) \
   function<<<grid, block, shared, stream>>>(__VA_ARGS__)
+#define gpuPointerAttributes cudaPointerAttributes

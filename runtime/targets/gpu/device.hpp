@@ -43,8 +43,8 @@ class GpuDevice final : public Device, public Roofs {
     check(gpuEventCreateWithFlags(&forked_, gpuEventDisableTiming), name());
     check(gpuEventCreateWithFlags(&joined_, gpuEventDisableTiming), name());
     memory_.emplace(index, properties_.totalGlobalMem, stream_);
-    partial_ = static_cast<double*>(allocate(sizeof(double) * reducing_blocks * most_sums * most_rhs));
-    ticket_ = static_cast<unsigned*>(allocate(sizeof(unsigned) * most_rhs));
+    partial_ = static_cast<double*>(memory_->allocate(sizeof(double) * reducing_blocks * most_sums * most_rhs, name()));
+    ticket_ = static_cast<unsigned*>(memory_->allocate(sizeof(unsigned) * most_rhs, name()));
     fill(ticket_, 0, sizeof(unsigned) * most_rhs);
     void* pinned = nullptr;
     check(gpuHostMalloc(&pinned, sizeof(double) * most_sums * most_rhs), name());
@@ -53,8 +53,8 @@ class GpuDevice final : public Device, public Roofs {
   }
   ~GpuDevice() override {
     (void)gpuHostFree(sums_);
-    release(ticket_);
-    release(partial_);
+    memory_->release(ticket_);
+    memory_->release(partial_);
     (void)gpuEventDestroy(joined_);
     (void)gpuEventDestroy(forked_);
     (void)gpuStreamDestroy(beside_);
@@ -104,8 +104,48 @@ class GpuDevice final : public Device, public Roofs {
   void attach() override { check(gpuSetDevice(index_), name()); }
   void begin_range(const char* name) override { QUARKSMITH_TARGET::begin_range(name); }
   void end_range() override { QUARKSMITH_TARGET::end_range(); }
-  void* allocate(std::size_t bytes) override { return memory_->allocate(bytes, name()); }
-  void release(void* memory) noexcept override { memory_->release(memory); }
+  void* allocate(std::size_t bytes) override {
+    if (!given_.allocate) return memory_->allocate(bytes, name());
+    void* const memory = given_.allocate(std::max<std::size_t>(bytes, 1), stream_);
+    if (memory == nullptr)
+      throw OutOfMemory(
+          fmt::format("{}: the pool of the calling program has no memory for {} MiB; use a smaller "
+                      "lattice, fewer right-hand sides or a lower precision",
+                      name(), bytes >> 20));
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    if (given_.release)
+      given_.release(memory, stream_);
+    else
+      memory_->release(memory);
+  }
+  void use(Allocator pool) override {
+    if (held() > 0)
+      throw UsageError(
+          fmt::format("{} bytes of {} are in use; give the pool before anything else is made", held(), name()));
+    given_ = std::move(pool);
+  }
+  std::string holder_of(const void* address) const override {
+    gpuPointerAttributes found{};
+    if (gpuPointerGetAttributes(&found, address) != gpuSuccess) {
+      (void)gpuGetLastError();  // memory of the host that the driver does not know
+      return {};
+    }
+    const bool here = found.type == gpuMemoryTypeDevice || found.type == gpuMemoryTypeManaged;
+    return here ? fmt::format("{}:{}", target.name, found.device) : "";
+  }
+  void follow(void* stream) override { caller_ = static_cast<gpuStream_t>(stream); }
+  void begin_for_caller() override {
+    if (!caller_) return;
+    check(gpuEventRecord(forked_, *caller_), name() + ": stream of the calling program");
+    check(gpuStreamWaitEvent(stream_, forked_, 0), name());
+  }
+  void end_for_caller() override {
+    if (!caller_) return synchronize();
+    check(gpuEventRecord(joined_, stream_), name());
+    check(gpuStreamWaitEvent(*caller_, joined_, 0), name() + ": stream of the calling program");
+  }
   void upload(void* device, const void* host, std::size_t bytes) override {
     // On the stream of the kernels: a plain gpuMemcpy may return before the device has the data, and does not wait for
     // them nor they for it.
@@ -129,6 +169,10 @@ class GpuDevice final : public Device, public Roofs {
   void draw_sites(const SiteDraws& draws) override {
     QUARKSMITH_TARGET::draw_sites(draws, stream_);
     check(gpuGetLastError(), name() + ": noise");
+  }
+  void move_array(const ArrayMove& move) override {
+    QUARKSMITH_TARGET::move_array(move, stream_);
+    check(gpuGetLastError(), name() + ": copy of an array");
   }
   double largest(const SiteNumbers& numbers) override {
     std::array<double, sum_blocks> found;
@@ -282,6 +326,8 @@ class GpuDevice final : public Device, public Roofs {
   int index_;
   gpuDeviceProp properties_{};
   std::optional<Pool> memory_;
+  Allocator given_;                    ///< empty: of memory_
+  std::optional<gpuStream_t> caller_;  ///< stream of the calling program
   gpuStream_t stream_ = nullptr, beside_ = nullptr;
   gpuEvent_t forked_ = nullptr, joined_ = nullptr;
   bool reported_ = false;

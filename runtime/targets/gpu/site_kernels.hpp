@@ -37,6 +37,11 @@ __global__ void draw(SiteDraws draws) {
   if (slot < draws.slots) draw_site(draws, slot);
 }
 
+__global__ void move_each(ArrayMove move) {
+  const int slot = static_cast<int>(blockIdx.x * threads + threadIdx.x);
+  if (slot < move.slots) move_site(move, slot);
+}
+
 __device__ double merged(double a, double b) { return fmax(a, b); }
 
 __device__ UnitSum merged(const UnitSum& a, const UnitSum& b) {
@@ -165,6 +170,10 @@ void move_sites(const SiteMove& move, gpuStream_t stream) {
 
 void draw_sites(const SiteDraws& draws, gpuStream_t stream) {
   gpuLaunchKernel(draw, dim3((draws.slots + threads - 1) / threads), dim3(threads), 0, stream, draws);
+}
+
+void move_array(const ArrayMove& move, gpuStream_t stream) {
+  gpuLaunchKernel(move_each, dim3((move.slots + threads - 1) / threads), dim3(threads), 0, stream, move);
 }
 
 void copy_numbers(const double* from, double* to, int count, gpuStream_t stream) {

@@ -5,13 +5,14 @@
 
 #include <cstdint>
 
-#include "runtime/kernels/site_draws.hpp"
+#include "runtime/kernels/spinor_array.hpp"
 #include "runtime/kernels/stored_sites.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
 void move_sites(const SiteMove& move, gpuStream_t stream);
 void draw_sites(const SiteDraws& draws, gpuStream_t stream);
+void move_array(const ArrayMove& move, gpuStream_t stream);
 /// A few numbers, by one block. \param to may be pinned memory of the host: a kernel among kernels takes a few
 /// microseconds less than a copy, for which another engine is woken.
 void copy_numbers(const double* from, double* to, int count, gpuStream_t stream);

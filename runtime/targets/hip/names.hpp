@@ -14,3 +14,4 @@
 #define gpuHostFree hipHostFree
 #define gpuHostMalloc hipHostMalloc
 #define gpuLaunchKernel hipLaunchKernelGGL
+#define gpuPointerAttributes hipPointerAttribute_t

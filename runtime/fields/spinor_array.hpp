@@ -1,0 +1,15 @@
+/// \file
+/// Copies between fields and arrays of other codes.
+#pragma once
+
+#include "runtime/fields/field.hpp"
+#include "runtime/kernels/spinor_array.hpp"
+
+namespace quarksmith {
+
+/// Copies an array, in memory that the device reaches, to a right-hand side of a field of doubles in four dimensions,
+/// or back. The device may still be at it when this returns.
+void copy_array(const SpinorArray& array, SpinorField& to, int rhs);
+void copy_array(const SpinorField& from, int rhs, const SpinorArray& array);
+
+}  // namespace quarksmith

@@ -1,0 +1,91 @@
+/// \file
+/// Spinors in arrays of other codes, and their copies to and from fields; shared by hosts and GPUs.
+#pragma once
+
+#include "runtime/kernels/site_draws.hpp"
+
+namespace quarksmith {
+
+/// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of double or float.
+struct SpinorArray {
+  char* data = nullptr;
+  bool single = false;
+  long long step[directions] = {};  ///< places to the next site along x, y, z, t
+  bool halves = false;              ///< sites of a parity follow each other: place n above is number n / 2 of them
+  long long odd = 0;                ///< then, places before the odd sites
+  long long place_bytes = 0;        ///< from one place to the next
+  int spin = 3, colour = 1;         ///< complex numbers to the next spin, colour
+  double rotation[32] = {};         ///< M, unitary: a field holds M psi; 4x4, of one spin 1 in the first place
+};
+
+/// Copies between an array and one right-hand side of a field of doubles.
+struct ArrayMove {
+  SpinorArray array;
+  StoredSites field;
+  const unsigned long long* numbers = nullptr;  ///< of slots in the whole lattice, as those of SiteDraws
+  int slots = 0;
+  int extent[directions] = {}, origin[directions] = {};  ///< of the whole lattice; of the local one in it
+  int spins = 4, colours = 3;
+  bool to_array = false;
+};
+
+/// The complex numbers of one place.
+class PlaceNumbers {
+ public:
+  QUARKSMITH_ANYWHERE PlaceNumbers(const SpinorArray& a, long long place)
+      : first_(a.data + place * a.place_bytes), single_(a.single) {}
+  QUARKSMITH_ANYWHERE double real(int n) const {
+    return single_ ? reinterpret_cast<const float*>(first_)[n] : reinterpret_cast<const double*>(first_)[n];
+  }
+  QUARKSMITH_ANYWHERE void set_real(int n, double value) const {
+    if (single_)
+      reinterpret_cast<float*>(first_)[n] = static_cast<float>(value);
+    else
+      reinterpret_cast<double*>(first_)[n] = value;
+  }
+
+ private:
+  char* first_;
+  bool single_;
+};
+
+/// Copies the site of a slot, if it has one.
+QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
+  const SpinorArray& a = m.array;
+  unsigned long long rest = m.numbers[slot];
+  if (rest == SiteDraws::nowhere) return;
+  long long place = 0, sum = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    const long long x = static_cast<long long>(rest % m.extent[mu]) - m.origin[mu];
+    rest /= m.extent[mu];
+    place += x * a.step[mu];
+    sum += x;
+  }
+  if (a.halves) place = place / 2 + (sum % 2 != 0 ? a.odd : 0);
+  const PlaceNumbers given(a, place);
+  const SiteWords words(m.field, slot, 0);
+  for (int c = 0; c < m.colours; ++c)
+    for (int r = 0; r < m.spins; ++r) {
+      double re = 0, im = 0;
+      for (int s = 0; s < m.spins; ++s) {
+        const double* e = a.rotation + 2 * (m.to_array ? 4 * s + r : 4 * r + s);
+        if (e[0] == 0 && e[1] == 0) continue;
+        const double g = m.to_array ? -e[1] : e[1];
+        const int n = m.to_array ? m.colours * s + c : s * a.spin + c * a.colour;
+        const double x = m.to_array ? words[2 * n] : given.real(2 * n);
+        const double y = m.to_array ? words[2 * n + 1] : given.real(2 * n + 1);
+        re += e[0] * x - g * y;
+        im += e[0] * y + g * x;
+      }
+      if (m.to_array) {
+        const int n = r * a.spin + c * a.colour;
+        given.set_real(2 * n, re);
+        given.set_real(2 * n + 1, im);
+      } else {
+        words[2 * (m.colours * r + c)] = re;
+        words[2 * (m.colours * r + c) + 1] = im;
+      }
+    }
+}
+
+}  // namespace quarksmith
