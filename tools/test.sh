@@ -40,9 +40,11 @@ cpp_tests() {
   exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$filter" "--gtest_output=xml:$build/$name.xml"
 }
 
-# Files are flushed to the disk, which takes most of the time of small ones: in memory, where that is there.
+# Files are flushed to the disk, which takes most of the time of small ones: in memory, where there is enough.
+in_memory=${TMPDIR:-/tmp}
+[ ! -w /dev/shm ] || [ "$(df -m --output=avail /dev/shm | tail -1)" -lt 512 ] || in_memory=/dev/shm
 fuzz() {
-  [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+  export TMPDIR=$in_memory
   exec "$build/bin/quarksmith_fuzz" --files 48000 --workers 2 --seed 20261123 --keep "$build/fuzz"
 }
 
@@ -52,7 +54,7 @@ c_tests() { cd "$build" && exec bin/quarksmith_c_tests; }
 on_ranks() {
   local ranks=$1 options=("${mpi_options[@]}")
   [ ${#options[@]} = 0 ] || options+=(--oversubscribe --mca mpi_yield_when_idle 1)
-  OMP_NUM_THREADS=1 mpirun "${options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
+  TMPDIR=$in_memory OMP_NUM_THREADS=1 mpirun "${options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
     "--gtest_filter=${2:-*}" "--gtest_output=xml:$build/tests_ranks$ranks.xml"
 }
 
