@@ -20,6 +20,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/lattice/partition.hpp"
+#include "runtime/ranks/rank_groups.hpp"
 #include "solvers/actions/action.hpp"
 #include "solvers/hmc/quark_term.hpp"
 
@@ -30,6 +31,7 @@ struct SharedDomain {
   explicit SharedDomain(DomainPointer d) : domain(std::move(d)) {}
   DomainPointer domain;
   std::mutex mutex;
+  std::shared_ptr<const RankGroups> groups = nullptr;  ///< whose ranks this is of; null: of no group
 };
 
 /// Base of objects behind handles. Owners are the table of handles and running calls; the last owner releases an object

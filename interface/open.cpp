@@ -95,6 +95,40 @@ quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4],
   });
 }
 
+quarksmith_status quarksmith_split(quarksmith_context* context, const int groups[4], quarksmith_context** part) {
+  return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
+    require(groups, "groups");
+    require(part, "part");
+    agree(std::vector(groups, groups + directions));
+    const Coordinates counts = {groups[0], groups[1], groups[2], groups[3]};
+    const auto made = std::make_shared<RankGroups>(c.lattice(), c.shared->domain->communicator_pointer(), counts);
+    std::shared_ptr<Device> device;  // of its own: contexts run concurrently
+    c.ranks().together([&] { device = Device::select(c.device().name()); });
+    const auto shared =
+        std::make_shared<SharedDomain>(std::make_shared<Domain>(made->lattice(), std::move(device), made->ranks()));
+    shared->groups = made;
+    give<Context>(part, shared);
+  });
+}
+
+quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_context* part, quarksmith_gauge** split) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
+    const auto to = operand<Context>(part, "part");
+    require(split, "split");
+    const auto& groups = to->shared->groups;
+    if (groups == nullptr || groups->all_ranks() != g.shared->domain->communicator_pointer() ||
+        groups->of_all() != g.lattice())
+      refuse("part is no context that quarksmith_split made of that of gauge; make it so");
+    if (!g.fields.empty()) refuse("gauge has fields of actions; give them to the links of part instead");
+    agree();
+    HostGauge links(groups->lattice(), g.gauge.colours());
+    const std::vector<const Complex64*> to_all(std::size_t(groups->count()), g.gauge.site.at(0));
+    groups->hand_out(g.gauge.site.each(), to_all, links.site.at(0));
+    links.phase = g.gauge.phase;
+    give<Gauge>(split, to->shared, std::move(links));
+  });
+}
+
 quarksmith_status quarksmith_use_stream(quarksmith_context* context, void* stream) {
   return call<Context>(__func__, "context", context, [&](Context& c) { c.device().follow(stream); });
 }

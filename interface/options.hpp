@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "interface/handle.hpp"
-#include "runs/kept_solver.hpp"
+#include "runs/grouped_solver.hpp"
 
 namespace quarksmith::interface {
 

@@ -9,13 +9,16 @@ struct SolverHandle final : Handle {
   SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const HostGauge& gauge)
       : Handle(std::move(s)),
         description(std::move(d)),
-        kept(*description, {gauge, "links in memory"}, shared->domain, description->guess, description->session) {
+        made(runs::make_solver(*description, {gauge, "links in memory"}, shared->domain, description->guess,
+                               description->session)),
+        kept(*made) {
     if (description->guess) kept.require_guess("guess", "deflate");
     description->session.fields.clear();  // it has what it needs of them
   }
   static constexpr HandleKind kind = HandleKind::solver;
   std::unique_ptr<SolverDescription> description;  ///< which the solver refers to, and to its session
-  runs::KeptSolver kept;
+  std::unique_ptr<runs::KeptSolver> made;
+  const runs::KeptSolver& kept;
 };
 
 struct ShiftedHandle final : Handle {

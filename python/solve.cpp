@@ -53,7 +53,7 @@ void SolveCall::open(const runs::Table& values, DomainPointer domain) {
   runs::fill(members_, values, {runs::Door::python, name, {}});
   const runs::NamedGauge named = runs::open_gauge(described_.action.gauge, described_.action.lattice, session_);
   if (domain == nullptr) domain = domain_of(named.gauge.lattice, "auto");
-  kept_ = std::make_unique<runs::KeptSolver>(described_, named, domain, true, session_);
+  kept_ = runs::make_solver(described_, named, domain, true, session_);
 }
 
 Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess) const {

@@ -4,7 +4,7 @@
 
 #include "python/objects.hpp"
 #include "runs/command.hpp"
-#include "runs/kept_solver.hpp"
+#include "runs/grouped_solver.hpp"
 
 namespace quarksmith::python {
 

@@ -36,6 +36,9 @@ void InversionDescription::list(Members& members) {
   add("batch", batch, "right-hand sides solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       .range(1, std::numeric_limits<double>::infinity())
       .open();
+  add("split", split,
+      "X,Y,Z,T: groups of ranks along each direction, which hold the whole lattice and solve for different right-hand "
+      "sides");
 }
 
 void move_columns(const SpinorField& from, const BasisInfo& basis, const QuarkNumbers& to) {
@@ -75,9 +78,9 @@ KeptSolver::KeptSolver(const InversionDescription& d, const NamedGauge& named, c
 }
 
 void KeptSolver::check(const SpinorField& given, const char* name) const {
-  if (given.domain().lattice() != lattice_)
+  if (given.domain().lattice() != lattice())
     throw WrongLattice(fmt::format("{} is of lattice {}, the links of {}; take both of one", name,
-                                   shared_text_of(given.domain().lattice()), shared_text_of(lattice_)));
+                                   shared_text_of(given.domain().lattice()), shared_text_of(lattice())));
   if (given.spins() != action().spins())
     throw UsageError(fmt::format("{} has spins={}, quarks of action {} have {}; make it with spins={}", name,
                                  given.spins(), action().name(), action().spins(), action().spins()));

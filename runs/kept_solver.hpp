@@ -14,7 +14,8 @@ struct InversionDescription : Description {
   ActionDescription action;
   SolveDescription solve{action};
   DeflationDescription deflate;
-  int batch = 0;  ///< right-hand sides solved together; 0: as many as fit
+  int batch = 0;      ///< right-hand sides solved together; 0: as many as fit
+  std::string split;  ///< groups of ranks along x, y, z, t that solve for different right-hand sides; empty: one
 
   void list(Members& members) override;
 };
@@ -36,8 +37,9 @@ class KeptSolver {
   KeptSolver(const InversionDescription& description, const NamedGauge& named, const DomainPointer& domain, bool begins,
              Session& session);
 
+  virtual ~KeptSolver() = default;
   /// Solves M x = b for all right-hand sides. \param x solutions. \throws UsageError the fields do not fit.
-  std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
+  virtual std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
   /// The message for the first right-hand side that missed its tolerance; empty if all met it.
   std::string failure(const std::vector<SolveReport>& reports) const;
 
@@ -46,7 +48,9 @@ class KeptSolver {
   const Action& action() const { return choice_.action; }
   const Provenance& provenance() const { return choice_.provenance; }
   const BasisInfo& basis() const { return solver_->basis(); }
-  const DomainPointer& domain() const { return domain_; }
+  /// Of right-hand sides.
+  virtual const DomainPointer& domain() const { return domain_; }
+  virtual const Lattice& lattice() const { return lattice_; }
   /// \param name of the field in messages. \throws UsageError it is of another lattice, or of other quarks.
   void check(const SpinorField& given, const char* name) const;
   /// \throws UsageError solves do not take x as first guess; the message names both options.

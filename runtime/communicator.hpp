@@ -72,6 +72,9 @@ class Communicator {
   virtual int host_rank() const = 0;
   virtual const std::vector<int>& host_ranks() const = 0;
 
+  /// The ranks that name the same group, in their order; it ends with these ranks. Collective; made once for the same
+  /// numbers of all.
+  virtual std::shared_ptr<Communicator> split(int group) = 0;
   virtual void barrier() = 0;
   /// Waits until all ranks have called this, at most `seconds`; true if they have. For a rank that has failed: after
   /// false it cannot know where the others are, and has to end the job with `abort`.

@@ -75,9 +75,9 @@ class Window final : public SharedMemory {
 /// Ranks of a communicator of MPI: they talk by copies of it, which end with it.
 class Ranks final : public Communicator {
  public:
-  /// \param place of this rank among them.
-  Ranks(MPI_Comm of, int place) {
-    check(MPI_Comm_split(of, 0, place, &ranks_), "start");
+  /// \param place of this rank among them. \param group of which these ranks are, if there are several.
+  Ranks(MPI_Comm of, int place, int group = 0) {
+    check(MPI_Comm_split(of, group, place, &ranks_), "start");
     check(MPI_Comm_dup(ranks_, &control_), "start");
     for (const MPI_Comm c : {ranks_, control_}) MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
     MPI_Comm_rank(ranks_, &rank_);
@@ -91,6 +91,7 @@ class Ranks final : public Communicator {
   }
   /// Frees the copies; calls fail from here on. All ranks call this at the same time.
   void end() {
+    for (auto& [groups, part] : parts_) part->end();
     free_dropped();
     for (MPI_Comm* c : {&ranks_, &control_, &host_}) MPI_Comm_free(c);
   }
@@ -103,6 +104,13 @@ class Ranks final : public Communicator {
   int size() const override { return size_; }
   int host_rank() const override { return host_rank_; }
   const std::vector<int>& host_ranks() const override { return host_ranks_; }
+  std::shared_ptr<Communicator> split(int group) override {
+    std::vector<int> groups(static_cast<std::size_t>(size_));
+    all_gather(&group, sizeof(group), groups.data());
+    std::shared_ptr<Ranks>& part = parts_[groups];
+    if (part == nullptr) part = std::make_shared<Ranks>(handle(), rank_, group);
+    return part->size() > 1 ? part : self();
+  }
   void barrier() override { check(MPI_Barrier(handle()), "barrier"); }
   bool meet(double seconds) override {
     MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be
@@ -144,6 +152,7 @@ class Ranks final : public Communicator {
   MPI_Comm ranks_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::vector<int> host_ranks_;
   std::vector<MPI_Request> requests_;
+  std::map<std::vector<int>, std::shared_ptr<Ranks>> parts_;  ///< by the groups of all ranks
 };
 
 /// \throws UsageError `order` does not have each of `size` ranks once.

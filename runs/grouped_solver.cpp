@@ -1,0 +1,156 @@
+#include "runs/grouped_solver.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith::runs {
+namespace {
+
+/// The ranks of a group, their session, and what they solve on.
+struct GroupOfRanks {
+  GroupOfRanks(const InversionDescription& d, const NamedGauge& of_all, const DomainPointer& domain, Session& session)
+      : groups(of_all.gauge.lattice, domain->communicator_pointer(), four_integers(d.split, d.called("split"))),
+        named{HostGauge(groups.lattice(), of_all.gauge.colours()), of_all.origin},
+        all(domain),
+        own(std::make_shared<Domain>(groups.lattice(), domain->device_pointer(), groups.ranks(), domain->reach())) {
+    if (!session.fields.empty())
+      throw UsageError(d.called("split") +
+                       ": fields in memory that an action takes are not handed to groups; leave it "
+                       "out, or put them into a file");
+    d.solve.near_null.refuse_given({"mg_save"}, "is of all ranks; leave out " + d.called("split"));
+    const std::vector<const Complex64*> to_all(groups.count(), of_all.gauge.site.at(0));
+    groups.hand_out(of_all.gauge.site.each(), to_all, named.gauge.site.at(0));
+    named.gauge.phase = of_all.gauge.phase;
+    messages.ranks_given = groups.ranks();
+    messages.device = session.device;
+    messages.quiet = session.quiet || groups.own() != 0;
+    messages.log_level = groups.own() != 0 ? "error" : session.log_level;
+    messages.take_line = [&session](const std::string& line, bool warning) {
+      warning ? session.warn(line) : session.info(line);
+    };
+    messages.wants_end = session.wants_end;
+  }
+
+  RankGroups groups;
+  NamedGauge named;
+  DomainPointer all, own;
+  Session messages;
+};
+
+nlohmann::json packed(const std::vector<SolveReport>& reports) {
+  auto all = nlohmann::json::array();
+  for (const SolveReport& r : reports) {
+    auto events = nlohmann::json::array();
+    for (const SolverEvent& e : r.events) events.push_back({e.iteration, e.what});
+    all.push_back({name_of(r.method), r.precision, r.links, r.iterations, r.residual, r.measured, r.converged,
+                   r.seconds, r.gflops, r.bytes_sent, r.replacements, r.vectors, events});
+  }
+  return all;
+}
+
+SolveReport unpacked(const nlohmann::json& r) {
+  std::vector<SolverEvent> events;
+  for (const auto& e : r[12]) events.push_back({e[0], e[1]});
+  return {method_of(r[0]), r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], events};
+}
+
+/// Fields in double of all sites come and go column by column: column n is of group n modulo their number.
+class GroupedSolver final : public KeptSolver {
+ public:
+  GroupedSolver(const InversionDescription& d, std::unique_ptr<GroupOfRanks> group, bool begins, Session& session)
+      : KeptSolver(d, group->named, group->own, begins, group->messages), session_(session), group_(std::move(group)) {
+    group_->messages.log_level = "error";  // what follows is told with the numbers of all columns
+  }
+
+  const DomainPointer& domain() const override { return group_->all; }
+  const Lattice& lattice() const override { return group_->all->lattice(); }
+
+  std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& given) const override {
+    const RankGroups& groups = group_->groups;
+    const int count = (b.rhs() - groups.own() + groups.count() - 1) / groups.count();
+    std::optional<SpinorField> source, quark;
+    if (count > 0) {
+      source.emplace(KeptSolver::domain(), find_precision("double"), Subset::full, count, b.components());
+      quark.emplace(source->like());
+    }
+    hand_out(b, given, source);
+    if (begins()) hand_out(x.field, x.basis, quark);
+    std::vector<SolveReport> mine;
+    groups.all_ranks()->together([&] {
+      if (count > 0) mine = KeptSolver::solve({*quark, basis()}, *source, basis());
+    });
+    bring_back(quark, x);
+    std::vector<SolveReport> reports(b.rhs());
+    for (int g = 0; g < groups.count(); ++g) {
+      const auto bytes = nlohmann::json::to_cbor(packed(mine));
+      const std::string text = groups.all_ranks()->broadcast({bytes.begin(), bytes.end()}, groups.first_of(g));
+      int n = g;
+      for (const auto& r : nlohmann::json::from_cbor(text)) {
+        reports[n] = unpacked(r);
+        n += groups.count();
+      }
+    }
+    tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
+    return reports;
+  }
+
+ private:
+  /// Visits the columns that groups have at a time: visit(first one, one for each group, null where there is none).
+  template <class Visit>
+  void in_turn(int columns, const Lattice& lattice, int colours, const Visit& visit) const {
+    const int count = group_->groups.count();
+    std::vector<HostSpinor> host(std::min(count, columns), HostSpinor(lattice, colours));
+    for (int first = 0; first < columns; first += count) {
+      std::vector<HostSpinor*> of_groups(count, nullptr);
+      for (int g = 0; g < count && first + g < columns; ++g) of_groups[g] = &host[g];
+      visit(first, of_groups);
+    }
+  }
+  void hand_out(const SpinorField& from, const BasisInfo& given, std::optional<SpinorField>& to) const {
+    HostSpinor whole(group_->groups.lattice(), from.colours());
+    in_turn(from.rhs(), lattice(), from.colours(), [&](int first, const std::vector<HostSpinor*>& of_groups) {
+      std::vector<const Complex64*> numbers(of_groups.size(), nullptr);
+      for (std::size_t g = 0; g < of_groups.size(); ++g) {
+        if (of_groups[g] == nullptr) continue;
+        download(from, *of_groups[g], given, first + static_cast<int>(g));
+        numbers[g] = of_groups[g]->site.at(0);
+      }
+      group_->groups.hand_out(whole.site.each(), numbers, whole.site.at(0));
+      if (numbers[group_->groups.own()] != nullptr) upload(whole, *to, basis(), first / group_->groups.count());
+    });
+  }
+  void bring_back(const std::optional<SpinorField>& from, const QuarkNumbers& to) const {
+    HostSpinor whole(group_->groups.lattice(), to.field.colours());
+    in_turn(to.field.rhs(), lattice(), to.field.colours(), [&](int first, const std::vector<HostSpinor*>& of_groups) {
+      std::vector<Complex64*> numbers(of_groups.size(), nullptr);
+      for (std::size_t g = 0; g < of_groups.size(); ++g)
+        if (of_groups[g] != nullptr) numbers[g] = of_groups[g]->site.at(0);
+      if (numbers[group_->groups.own()] != nullptr) download(*from, whole, basis(), first / group_->groups.count());
+      group_->groups.bring_back(whole.site.each(), whole.site.at(0), numbers);
+      for (std::size_t g = 0; g < of_groups.size(); ++g)
+        if (of_groups[g] != nullptr) upload(*of_groups[g], to.field, to.basis, first + static_cast<int>(g));
+    });
+  }
+
+  Session& session_;
+  std::unique_ptr<GroupOfRanks> group_;
+};
+
+}  // namespace
+
+std::unique_ptr<KeptSolver> make_solver(const InversionDescription& d, const NamedGauge& named,
+                                        const DomainPointer& domain, bool begins, Session& session) {
+  if (d.split.empty()) return std::make_unique<KeptSolver>(d, named, domain, begins, session);
+  std::unique_ptr<KeptSolver> made;
+  auto group = std::make_unique<GroupOfRanks>(d, named, domain, session);
+  domain->communicator().together(
+      [&] { made = std::make_unique<GroupedSolver>(d, std::move(group), begins, session); });
+  return made;
+}
+
+}  // namespace quarksmith::runs
