@@ -271,3 +271,27 @@ def test_what_is_no_communicator_is_refused(qs):
     with pytest.raises(qs.UsageError, match="MPI does not run"):
         qs.use_ranks(1)
     assert qs.use_ranks("self") == qs.use_ranks("all") == qs.ranks() == (0, 1)
+
+
+SPLIT = """
+import quarksmith as qs
+
+u = qs.read("weak:0.3:4,4,4,8:11")
+b = qs.source(u)
+of = {"action": "clover", "mass": 0.2, "csw": 1.1, "tol": 1e-9}
+together = qs.solver(u, **of).solve(b)
+for split in ("1,1,1,1", "1,1,1,2", "1,1,1,4"):
+    apart = qs.solver(u, split=split, **of).solve(b)
+    assert (apart.lexicographic() == together.lexicographic()).all(), split
+    solves, same = apart.report["solves"], together.report["solves"]
+    assert [s["iterations"] for s in solves] == [s["iterations"] for s in same] and len(solves) == 12
+try:
+    qs.solver(u, split="1,1,1,3", **of)
+except qs.UsageError as error:
+    assert "divisors" in str(error)
+print("done")
+"""
+
+
+def test_groups_of_ranks_solve_for_columns_of_their_own(program):
+    assert program(4, SPLIT).stdout.count("done") == 4

@@ -37,8 +37,8 @@ program ranks
   call check(quarksmith_solve(solver, 1, [c_loc(x)], [c_loc(b)], arrays, reports))
   norm = sum(real(x)**2 + aimag(x)**2)
   call MPI_Allreduce(MPI_IN_PLACE, norm, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
-  if (rank == 0) print '(A, F14.12, A, I0, A, F14.12)', "plaquette ", plaquette(1), ", ", reports(1)%iterations, &
-    " iterations, |x|^2 ", norm
+  if (rank == 0) print '(A, F14.12)', "plaquette ", plaquette(1)
+  if (rank == 0) print '(I0, A, F12.10)', reports(1)%iterations, " iterations, |x|^2 ", norm
   call quarksmith_free(solver)
   call quarksmith_free(gauge)
   call quarksmith_free(context)
