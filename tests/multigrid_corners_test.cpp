@@ -152,7 +152,7 @@ TEST(MultigridSolve, ALightBrillouinQuarkTakesAFewIterations) {
   level.smoother_steps = 6;
   MultigridParameters parameters;
   parameters.levels = {level};
-  parameters.relaxations = 30;
+  parameters.relaxations = 10;
   parameters.most_rounds = 2;
   quarksmith::Multigrid multigrid(
       [&](const PrecisionInfo& p, int) {

