@@ -114,7 +114,8 @@ quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const
     require_same_kind(*f, g);
     require(a, "a");
     require(b, "b");
-    const Complex64 alpha(a[0], a[1]), beta(b[0], b[1]);
+    const Complex64 alpha(require_finite(a[0], "a"), require_finite(a[1], "a")),
+        beta(require_finite(b[0], "b"), require_finite(b[1], "b"));
     Blas(g.spinors).axpby(alpha, f->spinors, beta, g.spinors);
   });
 }

@@ -61,20 +61,32 @@ std::optional<RunKeys> keys_in(const nlohmann::json& run) {
   return run.get<RunKeys>();
 }
 
+namespace {
+
+/// A value for messages: a number with the digits that tell it from others.
+std::string shown(const std::string& value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool whole = error == std::errc() && end == value.data() + value.size();
+  return whole && value.find('.') != std::string::npos ? fmt::format("{}", number) : printable(value);
+}
+
+}  // namespace
+
 std::string differences(RunKeys before, const RunKeys& now) {
   constexpr std::size_t most = 3;
   for (const auto& [key, value] : now)
     if (key.ends_with(digest_note)) before.emplace(key, value);
   const auto value = [](const RunKeys& keys, const std::string& key) {
     const auto found = keys.find(key);
-    return found == keys.end() ? "missing" : found->second.empty() ? "by default" : printable(found->second);
+    return found == keys.end() ? "missing" : found->second.empty() ? "by default" : found->second;
   };
   RunKeys both = before;
   both.insert(now.begin(), now.end());
   std::vector<std::string> all;
   for (const auto& [key, any] : both)
     if (value(before, key) != value(now, key))
-      all.push_back(fmt::format("{} was {}, now {}", printable(key), value(before, key), value(now, key)));
+      all.push_back(fmt::format("{} was {}, now {}", printable(key), shown(value(before, key)), shown(value(now, key))));
   if (all.size() > most) {
     const std::size_t more = all.size() - most;
     all.resize(most);

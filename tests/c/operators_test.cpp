@@ -172,6 +172,8 @@ TEST_P(CFields, HaveNormsProductsSumsCopiesAndMemory) {
       const double alpha[2] = {0.5, -1}, beta[2] = {2, 0.25};
       EXPECT_DONE(quarksmith_norm2(x, norm2));
       EXPECT_DONE(quarksmith_dot(x, y, dots));
+      const double none[2] = {NAN, 0};
+      refused(quarksmith_axpby(none, x, beta, y), QUARKSMITH_BAD_ARGUMENT, "a nan");
       EXPECT_DONE(quarksmith_axpby(alpha, x, beta, y));
       const auto held = [&](quarksmith_field* f, int r) {
         Numbers found = get(f, r, size);
