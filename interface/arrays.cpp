@@ -1,133 +1,230 @@
 #include "interface/arrays.hpp"
 
+#include <numbers>
+
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/order.hpp"
+#include "solvers/actions/dirac.hpp"
 
 namespace quarksmith::interface {
 namespace {
 
-/// \throws StatusError `value` is not 0 or 1.
+/// Checked number of reals of a matrix.
+int reals_of(const quarksmith_link_format& format, MatrixKind kind) {
+  constexpr int known[] = {18, 10, 9, 8};
+  const bool links = kind == MatrixKind::links;
+  if (std::find(known, known + (links ? 1 : 4), format.reals) == known + (links ? 1 : 4))
+    refuse(fmt::format("{} reals of {}; use {}", format.reals, links ? "links" : "momenta",
+                       links ? "18" : "18, 10, 9 or 8"));
+  if (format.reals != 18 && format.colour != QUARKSMITH_ROW_MAJOR)
+    refuse(fmt::format("colour {} with {} reals, whose order is fixed; leave it 0", format.colour, format.reals));
+  return format.reals;
+}
+
+std::string angles_text(const std::array<Complex64, directions>& phases) {
+  std::array<double, directions> angles;
+  for (int mu = 0; mu < directions; ++mu) angles[mu] = std::arg(phases[mu]) / std::numbers::pi;
+  return fmt::format("{}", fmt::join(angles, ","));
+}
+
+/// A basis of arrays alone: V of gamma = V gamma_nr V^+, gamma_nr of the non-relativistic basis, is these four numbers
+/// times unit matrices of two spins.
+struct ArrayBasis {
+  std::string_view name;
+  double blocks[4];
+};
+constexpr double half_root = std::numbers::sqrt2 / 2;
+/// ukqcd: gamma_i = (0, i sigma_i; -i sigma_i, 0), gamma_t = diag(1, 1, -1, -1); chiral: gamma_i = (0, -i sigma_i; i
+/// sigma_i, 0), gamma_t = (0, -1; -1, 0), of which QUDA's ChiralToNonRelBasis makes ukqcd.
+constexpr ArrayBasis array_bases[] = {{"ukqcd", {1, 0, 0, -1}},
+                                      {"chiral", {-half_root, -half_root, half_root, -half_root}}};
+
+/// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
+std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
+  const auto own = std::ranges::find(array_bases, name, &ArrayBasis::name);
+  const bool known = own != std::end(array_bases);
+  const BasisInfo& basis = find_basis(known ? "non_relativistic" : name);
+  const ArrayBasis turn = known ? *own : ArrayBasis{name, {1, 0, 0, 1}};
+  std::array<std::array<Complex64, 4>, 4> v{};
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s)
+      for (int half : {0, 1}) {
+        const int from = 4 * (2 * half + r % 2) + s;
+        if (const double factor = turn.blocks[2 * (r / 2) + half]; factor != 0)
+          v[r][s] += factor * Complex64(basis.rotation[2 * from], basis.rotation[2 * from + 1]);
+      }
+  return v;
+}
+
+}  // namespace
+
 bool choice(int value, const char* what, const char* names) {
   if (value != 0 && value != 1)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}; use {}", what, value, names));
   return value == 1;
 }
 
-bool is_single(int precision) { return choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE"); }
-
-/// A complex number of an array: a pair of double or float.
-Complex64 load(const void* array, long long n, bool single) {
-  if (single) return {static_cast<const float*>(array)[2 * n], static_cast<const float*>(array)[2 * n + 1]};
-  return {static_cast<const double*>(array)[2 * n], static_cast<const double*>(array)[2 * n + 1]};
-}
-void store(void* array, long long n, bool single, Complex64 z) {
-  if (single) {
-    static_cast<float*>(array)[2 * n] = static_cast<float>(z.real());
-    static_cast<float*>(array)[2 * n + 1] = static_cast<float>(z.imag());
-  } else {
-    static_cast<double*>(array)[2 * n] = z.real();
-    static_cast<double*>(array)[2 * n + 1] = z.imag();
-  }
-}
-
-/// Calls visit(site, direction, array, number of the link's first element, step of a row, step of a column).
-template <class Array, class Visit>
-void for_each_link(const Lattice& lattice, Array* const* arrays, const quarksmith_link_format& format,
-                   const Visit& visit) {
-  const SiteOrder order(lattice, format.sites, format.axes, false);
-  const auto mu_of = permutation(format.directions, "directions");
-  const bool by_direction = choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR");
-  const bool by_column = choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR");
-  require(arrays, "links");
-  for (int k = 0; k < (by_direction ? directions : 1); ++k) require(arrays[k], "an array of links");
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const long long n = order(lattice.coordinates(i));
-    for (int k = 0; k < directions; ++k)
-      visit(i, mu_of[k], arrays[by_direction ? k : 0], 9 * (by_direction ? n : directions * n + k), by_column ? 1 : 3,
-            by_column ? 3 : 1);
-  }
-}
-
-/// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
-std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
-  // UKQCD: gamma_i = (0, i sigma_i; -i sigma_i, 0), the non-relativistic basis with other signs of the gamma_i. Its
-  // gamma_t turns those: V = gamma_t V_nr.
-  const bool ukqcd = name == "ukqcd";
-  const BasisInfo& basis = find_basis(ukqcd ? "non_relativistic" : name);
-  std::array<std::array<Complex64, 4>, 4> v{};
-  for (int r = 0; r < 4; ++r)
-    for (int s = 0; s < 4; ++s) {
-      const Complex64 sign = ukqcd ? Complex64(basis.gamma[3][2 * (5 * r)]) : Complex64(1);
-      v[r][s] = sign * Complex64(basis.rotation[2 * (4 * r + s)], basis.rotation[2 * (4 * r + s) + 1]);
-    }
-  return v;
-}
-
-}  // namespace
-
 std::array<int, directions> permutation(const int values[4], const char* what) {
   std::array<int, directions> result{};
   int seen = 0;
-  for (int k = 0; k < directions; ++k)
-    if (values[k] >= 0 && values[k] < directions) seen |= 1 << (result[k] = values[k]);
+  for (int k = 0; k < directions; ++k) {
+    result[k] = values[k];
+    if (values[k] >= 0 && values[k] < directions) seen |= 1 << values[k];
+  }
   if (seen != 15)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {},{},{},{}; use each of 0,1,2,3 once", what, values[0],
                                                            values[1], values[2], values[3]));
   return result;
 }
 
-SiteOrder::SiteOrder(const Lattice& lattice, int sites, const int axes[4], bool half)
+SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals,
+                       bool half)
     : lattice_(lattice),
       axes_(permutation(axes, "axes")),
+      single_(choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE")),
       even_odd_(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")),
-      half_(half) {}
-
-void copy_links(const void* const* from, const quarksmith_link_format& format, HostGauge& to) {
-  const bool single = is_single(format.precision);
-  for_each_link(to.lattice, from, format,
-                [&](long long site, int mu, const void* array, long long first, int row, int column) {
-                  for (int n = 0; n < 9; ++n)
-                    to.site[site][mu][n] = load(array, first + n / 3 * row + n % 3 * column, single);
-                });
+      half_(half) {
+  const std::size_t word = single_ ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
+  if (stride != 0 && (stride < least || stride % word != 0))
+    refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} on", stride,
+                       reals, word, word, least));
+  stride_ = static_cast<long long>(stride == 0 ? least : stride);
 }
 
-void copy_links(const HostGauge& from, const quarksmith_link_format& format, void* const* to) {
-  const bool single = is_single(format.precision);
-  for_each_link(from.lattice, to, format,
-                [&](long long site, int mu, void* array, long long first, int row, int column) {
-                  const Complex64 phase = boundary_phase(from, from.lattice.coordinates(site), mu);
-                  for (int n = 0; n < 9; ++n)
-                    store(array, first + n / 3 * row + n % 3 * column, single, phase * from.site[site][mu][n]);
-                });
+long long SiteArrays::place(const Coordinates& x) const {
+  long long n = 0;
+  for (int k = directions - 1; k >= 0; --k) n = n * lattice_.extent(axes_[k]) + x[axes_[k]];
+  // Two neighbours along the fastest axis are one number of each parity: extents are even.
+  if (half_) return n / 2;
+  return even_odd_ ? n / 2 + (Lattice::parity(x) == Parity::odd ? lattice_.half_sites() : 0) : n;
 }
+
+LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length)
+    : lattice_(lattice),
+      length_(length),
+      reals_(reals_of(format, kind)),
+      by_direction_(choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR")),
+      by_column_(choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR")),
+      sites_(lattice, format, by_direction_ ? reals_ : directions * reals_),
+      mu_of_(permutation(format.directions, "directions")),
+      generators_(generators(reals_)) {
+  for (int mu = 0; mu < directions; ++mu) boundary_[mu] = phase_of(format.boundary[mu]);
+  const bool staggered = std::ranges::any_of(format.eta, [](int mu) { return mu != 0; });
+  if (staggered) {
+    unsigned before = 0;
+    for (const int mu : permutation(format.eta, "eta")) {
+      eta_[mu] = before;
+      before |= 1u << mu;
+    }
+  }
+  if (kind == MatrixKind::momenta && (staggered || std::ranges::count(format.boundary, 0.0) != directions))
+    refuse("eta or boundary of momenta, which have no phases; leave them 0");
+}
+
+/// Those of P; of 8 reals i lambda_a / 2.
+std::vector<LinkArrays::Generator> LinkArrays::generators(int reals) {
+  const Complex64 i(0, 1), h = i / 2.0;
+  if (reals == 18) return {};
+  if (reals == 8)
+    return {{{1, h}, {3, h}},
+            {{1, 0.5}, {3, -0.5}},
+            {{0, h}, {4, -h}},
+            {{2, h}, {6, h}},
+            {{2, 0.5}, {6, -0.5}},
+            {{5, h}, {7, h}},
+            {{5, 0.5}, {7, -0.5}},
+            {{0, h / std::numbers::sqrt3}, {4, h / std::numbers::sqrt3}, {8, -2.0 * h / std::numbers::sqrt3}}};
+  std::vector<Generator> all = {{{1, 1}, {3, -1}}, {{1, i}, {3, i}},  {{2, 1}, {6, -1}},
+                                {{2, i}, {6, i}},  {{5, 1}, {7, -1}}, {{5, i}, {7, i}},
+                                {{0, i}},          {{4, i}},          {{8, i}}};
+  if (reals == 10) all.emplace_back();  // the number that is not used
+  return all;
+}
+
+template <class Void, class Visit>
+void LinkArrays::for_each_link(Void* const* arrays, const Visit& visit) const {
+  require(arrays, "links");
+  for (int k = 0; k < (by_direction_ ? directions : 1); ++k) require(arrays[k], "an array of links");
+  sites_.for_each_site(Subset::full, [&](long long i, const Coordinates& x, long long place) {
+    for (int k = 0; k < directions; ++k)
+      visit(i, x, mu_of_[k],
+            by_direction_ ? sites_.at(arrays[k], place) : sites_.at(arrays[0], place).from(k * reals_));
+  });
+}
+
+Complex64 LinkArrays::phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const {
+  const bool across = lattice_.origin(mu) + x[mu] >= lattice_.global_extent(mu) - length_;
+  int sum = 0;  // of local coordinates: ranks begin at even ones
+  for (int nu = 0; nu < directions; ++nu)
+    if ((eta_[mu] >> nu & 1) != 0) sum += x[nu];
+  const Complex64 p = across ? boundary[mu] : 1;
+  return sum % 2 == 0 ? p : -p;
+}
+
+void LinkArrays::read(const void* const* arrays, HostGauge& to) const {
+  to.phase = boundary_;
+  for_each_link(arrays, [&](long long i, const Coordinates& x, int mu, const Reals<const void>& reals) {
+    Matrix3& u = to.site[i][mu];
+    if (generators_.empty()) {
+      for (int n = 0; n < 9; ++n) u[n] = reals.number(by_column_ ? 3 * (n % 3) + n / 3 : n);
+    } else {
+      u = {};
+      for (std::size_t n = 0; n < generators_.size(); ++n)
+        for (const auto& [element, value] : generators_[n]) u[element] += value * reals[int(n)];
+    }
+    if (const Complex64 p = phase(boundary_, x, mu); p != 1.0)
+      for (Complex64& z : u) z *= std::conj(p);
+  });
+}
+
+void LinkArrays::write(const HostGauge& from, void* const* arrays) const {
+  require_boundary(from.phase);
+  for_each_link(arrays, [&](long long i, const Coordinates& x, int mu, const Reals<void>& reals) {
+    const Matrix3& u = from.site[i][mu];
+    const Complex64 p = phase(from.phase, x, mu);
+    if (generators_.empty())
+      for (int n = 0; n < 9; ++n) reals.set_number(by_column_ ? 3 * (n % 3) + n / 3 : n, p * u[n]);
+    for (std::size_t n = 0; n < generators_.size(); ++n) {
+      double along = 0, size = 0;
+      for (const auto& [element, value] : generators_[n]) {
+        along += (std::conj(value) * u[element]).real();
+        size += std::norm(value);
+      }
+      reals.set(int(n), size == 0 ? 0 : along / size);
+    }
+  });
+}
+
+void LinkArrays::require_boundary(const std::array<Complex64, directions>& phase) const {
+  bool named = false, same = true;
+  for (int mu = 0; mu < directions; ++mu) {
+    named = named || boundary_[mu] != 1.0;
+    same = same && std::abs(boundary_[mu] - phase[mu]) < 1e-5;
+  }
+  if (named && !same)
+    refuse(
+        fmt::format("boundary {} of the format, {} of the gauge field; give the latter, or load that with the former",
+                    angles_text(boundary_), angles_text(phase)));
+}
+
+std::string LinkArrays::phases_text() const { return fmt::format("{} {}", eta_, angles_text(boundary_)); }
 
 SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
-    : order_(lattice, format.sites, format.axes, choice(format.half, "half", "0 or 1")),
-      lattice_(lattice),
-      spins_(spins),
-      single_(is_single(format.precision)),
+    : spins_(spins),
       colour_spin_(choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
-      half_(format.half == 1),
+      half_(choice(format.half, "half", "0 or 1")),
+      sites_(lattice, format, 6 * spins, half_),
       rotation_(rotation_to(require(format.basis, "basis"))) {}
-
-template <class Visit>
-void SpinorArrays::for_each_site(Subset subset, const Visit& visit) const {
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice_.sites(); ++i) {
-    const Coordinates x = lattice_.coordinates(i);
-    if (holds(subset, Lattice::parity(x))) visit(i, 3 * spins_ * order_(x));
-  }
-}
 
 void SpinorArrays::read(const void* array, Subset subset, HostSpinor& to) const {
   require(array, "an array of spinors");
-  for_each_site(subset, [&](long long site, long long first) {
+  sites_.for_each_site(subset, [&](long long site, const Coordinates&, long long place) {
+    const Reals<const void> numbers = sites_.at(array, place);
     HostSite psi{};
-    for (int c = 0; c < 3 && spins_ == 1; ++c) psi[c] = load(array, first + c, single_);
+    for (int c = 0; c < 3 && spins_ == 1; ++c) psi[c] = numbers.number(c);
     for (int s = 0; s < 4 && spins_ == 4; ++s)
       for (int c = 0; c < 3; ++c) {
-        const Complex64 z = load(array, first + (colour_spin_ ? 4 * c + s : 3 * s + c), single_);
+        const Complex64 z = numbers.number(colour_spin_ ? 4 * c + s : 3 * s + c);
         for (int r = 0; r < 4; ++r)
           if (rotation_[s][r] != 0.0) psi[3 * r + c] += std::conj(rotation_[s][r]) * z;
       }
@@ -137,14 +234,15 @@ void SpinorArrays::read(const void* array, Subset subset, HostSpinor& to) const 
 
 void SpinorArrays::write(const HostSpinor& from, Subset subset, void* array) const {
   require(array, "an array of spinors");
-  for_each_site(subset, [&](long long site, long long first) {
-    for (int c = 0; c < 3 && spins_ == 1; ++c) store(array, first + c, single_, from.site[site][c]);
+  sites_.for_each_site(subset, [&](long long site, const Coordinates&, long long place) {
+    const Reals<void> numbers = sites_.at(array, place);
+    for (int c = 0; c < 3 && spins_ == 1; ++c) numbers.set_number(c, from.site[site][c]);
     for (int s = 0; s < 4 && spins_ == 4; ++s)
       for (int c = 0; c < 3; ++c) {
         Complex64 z = 0;
         for (int r = 0; r < 4; ++r)
           if (rotation_[s][r] != 0.0) z += rotation_[s][r] * from.site[site][3 * r + c];
-        store(array, first + (colour_spin_ ? 4 * c + s : 3 * s + c), single_, z);
+        numbers.set_number(colour_spin_ ? 4 * c + s : 3 * s + c, z);
       }
   });
 }

@@ -68,21 +68,12 @@ class Vectors {
   SpinorField field() const { return quark_.term.field(n_); }
   SpinorField read(const void* const* arrays, const char* name) const {
     require(arrays, name);
-    SpinorField result = field(), slices = result.by_slice();
-    HostSpinor host(quark_.lattice());
-    for (int k = 0; k < slices.rhs(); ++k) {
-      arrays_.read(arrays[k], slices.subset(), host);
-      upload(host, slices, find_basis(kernel_basis), k);
-    }
+    SpinorField result = field();
+    upload_all(arrays_, arrays, result, find_basis(kernel_basis));
     return result;
   }
   void write(const SpinorField& from, void* const* arrays) const {
-    const SpinorField slices = from.by_slice();
-    HostSpinor host(quark_.lattice());
-    for (int k = 0; k < slices.rhs(); ++k) {
-      download(slices, host, find_basis(kernel_basis), k);
-      arrays_.write(host, slices.subset(), arrays[k]);
-    }
+    download_all(from, find_basis(kernel_basis), arrays_, arrays);
   }
 
  private:
