@@ -202,7 +202,7 @@ quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4],
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */
 /** Prepares an operator; its site terms (clover) are built and inverted here. Options: `action` (wilson) with its
  * parameters, `boundary` (as found in the links, else antiperiodic in time), `ls`, `flavours`, `field`; `precision`
- * (double), `even-odd` (none), `reconstruct`, `basis`. */
+ * (double), `even-odd` (none), `parity` (even: sites of the even-odd form), `reconstruct`, `basis`. */
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op);
 /** Creates a field of zeros that fits the operator, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
 quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field);
@@ -211,9 +211,10 @@ quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, 
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on even fields. */
+/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on those of its `parity`. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
-/** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e. */
+/** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e;
+ * with `parity=odd` x_o. */
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b);
 quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
                                          quarksmith_field* b);
@@ -258,8 +259,8 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
                                           quarksmith_solve_report* reports);
 
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
- * A is M with `even-odd` none, else its even-odd form (symmetric) on the even sites; of staggered quarks A^+ A is then
- * 4 m^2 - D_eo D_oe, and arrays are [site][colour]. Options as for solvers, without `solver`; `tol` is on
+ * A is M with `even-odd` none, else its even-odd form (symmetric) on the sites of `parity` (even); of staggered quarks
+ * A^+ A is then 4 m^2 - D_eo D_oe, and arrays are [site][colour]. Options as for solvers, without `solver`; `tol` is on
  * |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);

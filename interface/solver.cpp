@@ -136,7 +136,8 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
     auto d = read_options<ShiftedDescription>(options, g);
     agree(text_of(options), shifts);
     const runs::ActionChoice choice = d->choose(g.gauge);
-    const SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    settings.kept = kept_sites(d->parity);
     give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
   });
 }

@@ -17,8 +17,8 @@ namespace quarksmith {
 struct ShiftedSolver::Parts {
   /// The operator in one precision, and the form in which it is iterated with.
   struct Level {
-    Level(std::unique_ptr<DiracOperator> d, EvenOddForm even_odd_form, int rhs)
-        : dirac(std::move(d)), system(*dirac, even_odd_form, rhs) {}
+    Level(std::unique_ptr<DiracOperator> d, const SolveSettings& s, int rhs)
+        : dirac(std::move(d)), system(*dirac, s.even_odd_form, rhs, s.kept) {}
     const LinearOperator& a() const { return system.a(); }
 
     std::unique_ptr<DiracOperator> dirac;
@@ -40,8 +40,7 @@ struct ShiftedSolver::Parts {
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
     const auto level = [&](const PrecisionInfo& precision, bool exact, int rhs) {
-      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision),
-                                     s.even_odd_form, rhs);
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision), s, rhs);
     };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
     const bool exact = !deviation.negligible();

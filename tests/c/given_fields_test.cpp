@@ -122,11 +122,13 @@ TEST_P(CFatAndLong, LinksAreSolvedWith) {
       EXPECT_LE(distance(colours(dense.matrix(spinor(s.x[0]))), b), 1.1e-10);
       Handle<quarksmith_shifted> shifted;
       const double shifts[] = {0, 0.02, 0.5};
-      EXPECT_DONE(quarksmith_shifted_create(gauge, (how + settings).c_str(), 3, shifted.out()));
+      const Parity parity = far == &naik ? Parity::odd : Parity::even;
+      const std::string on = how + settings + (far == &naik ? " parity=odd" : "");
+      EXPECT_DONE(quarksmith_shifted_create(gauge, on.c_str(), 3, shifted.out()));
       std::vector<Numbers> x(3, Numbers(b.size()));
       std::vector<quarksmith_solve_report> reports(3, initial(quarksmith_solve_report_init));
       EXPECT_DONE(quarksmith_shifted_solve(shifted, 3, shifts, outputs(x).data(), b.data(), &format, reports.data()));
-      const Numbers even = colours(dense::half({spinor(b)}, Parity::even)[0]);
+      const Numbers even = colours(dense::half({spinor(b)}, parity)[0]);
       for (int k = 0; k < 3; ++k) {
         const HostSpinor psi = spinor(x[k]), image = dense.matrix(dense.matrix(psi), true);
         EXPECT_LE(distance(colours(reference::combine(1, image, shifts[k], psi)), even), 1.1e-10) << k;
