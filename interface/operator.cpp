@@ -110,7 +110,9 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
     const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
-    give<Operator>(op, g.shared, std::move(dirac), even_odd_form, kept_sites(d->parity), basis);
+    const Parity kept = kept_sites(d->parity);
+    if (kept == Parity::odd) dirac->even_odd_operator(even_odd_form, 1, kept);  // whether there is one
+    give<Operator>(op, g.shared, std::move(dirac), even_odd_form, kept, basis);
   });
 }
 
