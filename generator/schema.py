@@ -6,14 +6,12 @@ from .emit.words import formula
 from .language import Action, Option, Parameter
 from .language.parameters import option_name
 from .operators import RECORDS
-from .served import is_offered, solvable_actions
+from .served import solvable_actions
 
 
 def explain_action(action: Action) -> str:
     """Text of an action: description, formula and options."""
     lines = [option_name(action.name), "", f"  {action.text}", "", f"  {formula(RECORDS[action.name])}", ""]
-    if not is_offered(action):
-        return "\n".join([*lines, "  Its links are given; commands offer the actions that make them."])
     if action.extends:
         lines += [f"  --action {option_name(action.extends.name)} with {_choosing(action)} means it too.", ""]
     for name, option in action.options.items():
@@ -25,10 +23,9 @@ def explain_action(action: Action) -> str:
 
 def actions_table() -> str:
     """Markdown: the actions, then their options."""
-    offered = [a for a in solvable_actions() if is_offered(a)]
     lines = ["| `--action` | | options |", "|---|---|---|"]
     rows: dict[tuple[str, ...], list[str]] = {}
-    for a in offered:
+    for a in solvable_actions():
         own = f"`{option_name(a.name)}`"
         also = f", or `{option_name(a.extends.name)}` with `{_choosing(a)}`" if a.extends else ""
         names = " ".join(f"`{o}`" for o in (*a.options, *_of_shape(a)))
@@ -56,7 +53,8 @@ def _choosing(action: Action) -> str:
 def _of_shape(action: Action) -> list[str]:
     record = RECORDS[action.name]
     has_slices = record.form is not None and record.form.has_slices
-    return ["--ls"] * has_slices + ["--flavours"] * (record.flavours > 1)
+    fields = [f"--field {name}=FILE" for name in record.given]
+    return ["--ls"] * has_slices + ["--flavours"] * (record.flavours > 1) + fields
 
 
 def _default(option: Option) -> str:

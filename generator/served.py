@@ -1,4 +1,4 @@
-"""Which kernels serve which action: operators of its hops, its site term, its chain; actions that commands offer."""
+"""Which kernels serve which action: operators of its hops, its site term, its chain."""
 
 from __future__ import annotations
 
@@ -71,10 +71,3 @@ def refused_actions() -> dict[str, str]:
     plain = [r.name for r in RECORDS.values() if r.action.has_matrix and not r.action.parameters]
     why = dict.fromkeys(plain, "its statement has no parameter; give it one, such as a mass")
     return dict(sorted((why | {name: str(reason) for name, reason in REFUSED.items()}).items()))
-
-
-def is_offered(action: Action) -> bool:
-    """Whether commands offer it: not where another action makes the matrices that this one is given."""
-    given = {f.name for f in action.fields if f.origin == "given" and f.kind == "matrices"}
-    others = (r.action for r in RECORDS.values() if r.action is not action)
-    return not any(given & a.links.keys() and issubclass(a.statement, action.statement) for a in others)

@@ -1,56 +1,59 @@
 #include "interface/arrays.hpp"
 
+#include <numbers>
+
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/order.hpp"
+#include "solvers/actions/dirac.hpp"
 
 namespace quarksmith::interface {
 namespace {
 
-/// \throws StatusError `value` is not 0 or 1.
-bool choice(int value, const char* what, const char* names) {
-  if (value != 0 && value != 1)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}; use {}", what, value, names));
-  return value == 1;
+/// Checked number of reals of a matrix.
+int reals_of(const quarksmith_link_format& format, MatrixKind kind) {
+  constexpr int known[] = {18, 10, 9, 8};
+  const bool links = kind == MatrixKind::links;
+  if (std::find(known, known + (links ? 1 : 4), format.reals) == known + (links ? 1 : 4))
+    refuse(fmt::format("{} reals of {}; use {}", format.reals, links ? "links" : "momenta",
+                       links ? "18" : "18, 10, 9 or 8"));
+  if (format.reals != 18 && format.colour != QUARKSMITH_ROW_MAJOR)
+    refuse(fmt::format("colour {} with {} reals, whose order is fixed; leave it 0", format.colour, format.reals));
+  return format.reals;
 }
 
-bool is_single(int precision) { return choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE"); }
-
-/// A complex number of an array: a pair of double or float.
-Complex64 load(const void* array, long long n, bool single) {
-  if (single) return {static_cast<const float*>(array)[2 * n], static_cast<const float*>(array)[2 * n + 1]};
-  return {static_cast<const double*>(array)[2 * n], static_cast<const double*>(array)[2 * n + 1]};
-}
-void store(void* array, long long n, bool single, Complex64 z) {
-  if (single) {
-    static_cast<float*>(array)[2 * n] = static_cast<float>(z.real());
-    static_cast<float*>(array)[2 * n + 1] = static_cast<float>(z.imag());
-  } else {
-    static_cast<double*>(array)[2 * n] = z.real();
-    static_cast<double*>(array)[2 * n + 1] = z.imag();
-  }
+std::string angles_text(const std::array<Complex64, directions>& phases) {
+  std::array<double, directions> angles;
+  for (int mu = 0; mu < directions; ++mu) angles[mu] = std::arg(phases[mu]) / std::numbers::pi;
+  return fmt::format("{}", fmt::join(angles, ","));
 }
 
-/// Calls visit(site, direction, array, number of the link's first element, step of a row, step of a column).
-template <class Array, class Visit>
-void for_each_link(const Lattice& lattice, Array* const* arrays, const quarksmith_link_format& format,
-                   const Visit& visit) {
-  const SiteOrder order(format.sites, format.axes);
-  const auto mu_of = permutation(format.directions, "directions");
-  const bool by_direction = choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR");
-  const bool by_column = choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR");
-  require(arrays, "links");
-  for (int k = 0; k < (by_direction ? directions : 1); ++k) require(arrays[k], "an array of links");
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    const Coordinates x = lattice.coordinates(i);
-    long long n = 0;
-    for (int k = directions - 1; k >= 0; --k) n = n * lattice.extent(order.axes[k]) + x[order.axes[k]];
-    // Two neighbours along the fastest axis are one number of each parity: extents are even.
-    if (order.even_odd) n = n / 2 + (Lattice::parity(x) == Parity::odd ? lattice.half_sites() : 0);
-    for (int k = 0; k < directions; ++k)
-      visit(i, mu_of[k], arrays[by_direction ? k : 0], 9 * (by_direction ? n : directions * n + k), by_column ? 1 : 3,
-            by_column ? 3 : 1);
-  }
+/// A basis of arrays alone: V of gamma = V gamma_nr V^+, gamma_nr of the non-relativistic basis, is these four numbers
+/// times unit matrices of two spins.
+struct ArrayBasis {
+  std::string_view name;
+  double blocks[4];
+};
+constexpr double half_root = std::numbers::sqrt2 / 2;
+/// ukqcd: gamma_i = (0, i sigma_i; -i sigma_i, 0), gamma_t = diag(1, 1, -1, -1); chiral: gamma_i = (0, -i sigma_i; i
+/// sigma_i, 0), gamma_t = (0, -1; -1, 0), of which QUDA's ChiralToNonRelBasis makes ukqcd.
+constexpr ArrayBasis array_bases[] = {{"ukqcd", {1, 0, 0, -1}},
+                                      {"chiral", {-half_root, -half_root, half_root, -half_root}}};
+
+/// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
+std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
+  const auto own = std::ranges::find(array_bases, name, &ArrayBasis::name);
+  const bool known = own != std::end(array_bases);
+  const BasisInfo& basis = find_basis(known ? "non_relativistic" : name);
+  const ArrayBasis turn = known ? *own : ArrayBasis{name, {1, 0, 0, 1}};
+  std::array<std::array<Complex64, 4>, 4> v{};
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s)
+      for (int half : {0, 1}) {
+        const int from = 4 * (2 * half + r % 2) + s;
+        if (const double factor = turn.blocks[2 * (r / 2) + half]; factor != 0)
+          v[r][s] += factor * Complex64(basis.rotation[2 * from], basis.rotation[2 * from + 1]);
+      }
+  return v;
 }
 
 /// \throws StatusError the array is in the memory of another device than the context.
@@ -63,118 +66,225 @@ bool is_on(const Device& device, const void* array) {
   return !holder.empty();
 }
 
-/// Arrays of links where the host reaches them: those in the memory of a GPU are copied.
-template <class Number>
+/// Arrays where the host reaches them: those in the memory of a GPU are copied.
+template <class Void>
 class ArraysOnHost {
  public:
-  ArraysOnHost(Device& device, Number* const* given, const HostGauge& links, const quarksmith_link_format& format)
+  ArraysOnHost(Device& device, Void* const* given, int count, const SiteArrays& format)
       : device_(device), given_(given) {
     require(given, "links");
-    const int count = format.order == QUARKSMITH_DIRECTION_MAJOR ? directions : 1;
-    const std::size_t reals = 18 * links.site.size() * (count == 1 ? directions : 1);
     for (int k = 0; k < count; ++k) {
-      arrays_[k] = given[k];
-      if (given[k] == nullptr || !is_on(device, given[k])) continue;
+      arrays_[k] = require(given[k], "an array of links");
+      if (!is_on(device, given[k])) continue;
       device.begin_for_caller();
-      copies_[k].resize(reals * (is_single(format.precision) ? sizeof(float) : sizeof(double)));
-      if constexpr (std::is_const_v<Number>) device.download(copies_[k].data(), given[k], copies_[k].size());
+      copies_[k].resize(format.bytes());
+      if (std::is_const_v<Void> || format.apart()) device.download(copies_[k].data(), given[k], copies_[k].size());
       arrays_[k] = copies_[k].data();
     }
   }
-  Number* const* arrays() const { return arrays_.data(); }
+  Void* const* arrays() const { return arrays_.data(); }
   /// Copies what the host has written to where it belongs.
   void give_back() const {
-    for (int k = 0; k < directions; ++k)
-      if (!copies_[k].empty()) device_.upload(given_[k], copies_[k].data(), copies_[k].size());
-    device_.end_for_caller();
+    for (int k = 0; k < directions; ++k) {
+      if (copies_[k].empty()) continue;
+      device_.upload(given_[k], copies_[k].data(), copies_[k].size());
+      device_.end_for_caller();
+    }
   }
 
  private:
   Device& device_;
-  Number* const* given_;
-  std::array<Number*, directions> arrays_{};
+  Void* const* given_;
+  std::array<Void*, directions> arrays_{};
   std::array<std::vector<char>, directions> copies_;
 };
 
-/// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
-std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
-  // UKQCD: gamma_i = (0, i sigma_i; -i sigma_i, 0), the non-relativistic basis with other signs of the gamma_i. Its
-  // gamma_t turns those: V = gamma_t V_nr.
-  const bool ukqcd = name == "ukqcd";
-  const BasisInfo& basis = find_basis(ukqcd ? "non_relativistic" : name);
-  std::array<std::array<Complex64, 4>, 4> v{};
-  for (int r = 0; r < 4; ++r)
-    for (int s = 0; s < 4; ++s) {
-      const Complex64 sign = ukqcd ? Complex64(basis.gamma[3][2 * (5 * r)]) : Complex64(1);
-      v[r][s] = sign * Complex64(basis.rotation[2 * (4 * r + s)], basis.rotation[2 * (4 * r + s) + 1]);
-    }
-  return v;
-}
-
 }  // namespace
+
+bool choice(int value, const char* what, const char* names) {
+  if (value != 0 && value != 1)
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}; use {}", what, value, names));
+  return value == 1;
+}
 
 std::array<int, directions> permutation(const int values[4], const char* what) {
   std::array<int, directions> result{};
   int seen = 0;
-  for (int k = 0; k < directions; ++k)
-    if (values[k] >= 0 && values[k] < directions) seen |= 1 << (result[k] = values[k]);
+  for (int k = 0; k < directions; ++k) {
+    result[k] = values[k];
+    if (values[k] >= 0 && values[k] < directions) seen |= 1 << values[k];
+  }
   if (seen != 15)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {},{},{},{}; use each of 0,1,2,3 once", what, values[0],
                                                            values[1], values[2], values[3]));
   return result;
 }
 
-SiteOrder::SiteOrder(int sites, const int axes_of[4])
-    : axes(permutation(axes_of, "axes")),
-      even_odd(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")) {}
-
-void copy_links(Device& device, const void* const* from, const quarksmith_link_format& format, HostGauge& to) {
-  const bool single = is_single(format.precision);
-  ArraysOnHost<const void> there(device, from, to, format);
-  for_each_link(to.lattice, there.arrays(), format,
-                [&](long long site, int mu, const void* array, long long first, int row, int column) {
-                  for (int n = 0; n < 9; ++n)
-                    to.site[site][mu][n] = load(array, first + n / 3 * row + n % 3 * column, single);
-                });
+SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals,
+                       bool half)
+    : lattice_(lattice),
+      axes_(permutation(axes, "axes")),
+      single_(choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE")),
+      even_odd_(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")),
+      half_(half) {
+  const std::size_t word = single_ ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
+  least_ = static_cast<long long>(least);
+  if (stride != 0 && (stride < least || stride % word != 0))
+    refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} on", stride,
+                       reals, word, word, least));
+  stride_ = static_cast<long long>(stride == 0 ? least : stride);
 }
 
-void copy_links(Device& device, const HostGauge& from, const quarksmith_link_format& format, void* const* to) {
-  const bool single = is_single(format.precision);
-  ArraysOnHost<void> there(device, to, from, format);
-  for_each_link(from.lattice, there.arrays(), format,
-                [&](long long site, int mu, void* array, long long first, int row, int column) {
-                  const Complex64 phase = boundary_phase(from, from.lattice.coordinates(site), mu);
-                  for (int n = 0; n < 9; ++n)
-                    store(array, first + n / 3 * row + n % 3 * column, single, phase * from.site[site][mu][n]);
-                });
+long long SiteArrays::place(const Coordinates& x) const {
+  long long n = 0;
+  for (int k = directions - 1; k >= 0; --k) n = n * lattice_.extent(axes_[k]) + x[axes_[k]];
+  // Two neighbours along the fastest axis are one number of each parity: extents are even.
+  if (half_) return n / 2;
+  return even_odd_ ? n / 2 + (Lattice::parity(x) == Parity::odd ? lattice_.half_sites() : 0) : n;
+}
+
+SpinorArray SiteArrays::layout() const {
+  SpinorArray a;
+  a.single = single_;
+  long long step = 1;
+  for (const int mu : axes_) {
+    a.step[mu] = step;
+    step *= lattice_.extent(mu);
+  }
+  a.halves = half_ || even_odd_;
+  a.odd = half_ ? 0 : lattice_.half_sites();
+  a.place_bytes = stride_;
+  return a;
+}
+
+LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length)
+    : lattice_(lattice),
+      length_(length),
+      reals_(reals_of(format, kind)),
+      by_direction_(choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR")),
+      by_column_(choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR")),
+      sites_(lattice, format, by_direction_ ? reals_ : directions * reals_),
+      mu_of_(permutation(format.directions, "directions")),
+      generators_(generators(reals_)) {
+  for (int mu = 0; mu < directions; ++mu) boundary_[mu] = phase_of(format.boundary[mu]);
+  const bool staggered = std::ranges::any_of(format.eta, [](int mu) { return mu != 0; });
+  if (staggered) {
+    unsigned before = 0;
+    for (const int mu : permutation(format.eta, "eta")) {
+      eta_[mu] = before;
+      before |= 1u << mu;
+    }
+  }
+  if (kind == MatrixKind::momenta && (staggered || std::ranges::count(format.boundary, 0.0) != directions))
+    refuse("eta or boundary of momenta, which have no phases; leave them 0");
+}
+
+/// Those of P; of 8 reals i lambda_a / 2.
+std::vector<LinkArrays::Generator> LinkArrays::generators(int reals) {
+  const Complex64 i(0, 1), h = i / 2.0;
+  if (reals == 18) return {};
+  if (reals == 8)
+    return {{{1, h}, {3, h}},
+            {{1, 0.5}, {3, -0.5}},
+            {{0, h}, {4, -h}},
+            {{2, h}, {6, h}},
+            {{2, 0.5}, {6, -0.5}},
+            {{5, h}, {7, h}},
+            {{5, 0.5}, {7, -0.5}},
+            {{0, h / std::numbers::sqrt3}, {4, h / std::numbers::sqrt3}, {8, -2.0 * h / std::numbers::sqrt3}}};
+  std::vector<Generator> all = {{{1, 1}, {3, -1}}, {{1, i}, {3, i}},  {{2, 1}, {6, -1}},
+                                {{2, i}, {6, i}},  {{5, 1}, {7, -1}}, {{5, i}, {7, i}},
+                                {{0, i}},          {{4, i}},          {{8, i}}};
+  if (reals == 10) all.emplace_back();  // the number that is not used
+  return all;
+}
+
+template <class Void, class Visit>
+void LinkArrays::for_each_link(Void* const* arrays, const Visit& visit) const {
+  sites_.for_each_site(Subset::full, [&](long long i, const Coordinates& x, long long place) {
+    for (int k = 0; k < directions; ++k)
+      visit(i, x, mu_of_[k],
+            by_direction_ ? sites_.at(arrays[k], place) : sites_.at(arrays[0], place).from(k * reals_));
+  });
+}
+
+Complex64 LinkArrays::phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const {
+  const bool across = lattice_.origin(mu) + x[mu] >= lattice_.global_extent(mu) - length_;
+  int sum = 0;  // of local coordinates: ranks begin at even ones
+  for (int nu = 0; nu < directions; ++nu)
+    if ((eta_[mu] >> nu & 1) != 0) sum += x[nu];
+  const Complex64 p = across ? boundary[mu] : 1;
+  return sum % 2 == 0 ? p : -p;
+}
+
+void LinkArrays::read(Device& device, const void* const* given, HostGauge& to) const {
+  to.phase = boundary_;
+  const ArraysOnHost<const void> there(device, given, by_direction_ ? directions : 1, sites_);
+  for_each_link(there.arrays(), [&](long long i, const Coordinates& x, int mu, const Reals<const void>& reals) {
+    Matrix3& u = to.site[i][mu];
+    if (generators_.empty()) {
+      for (int n = 0; n < 9; ++n) u[n] = reals.number(by_column_ ? 3 * (n % 3) + n / 3 : n);
+    } else {
+      u = {};
+      for (std::size_t n = 0; n < generators_.size(); ++n)
+        for (const auto& [element, value] : generators_[n]) u[element] += value * reals[int(n)];
+    }
+    if (const Complex64 p = phase(boundary_, x, mu); p != 1.0)
+      for (Complex64& z : u) z *= std::conj(p);
+  });
+}
+
+void LinkArrays::write(Device& device, const HostGauge& from, void* const* given) const {
+  require_boundary(from.phase);
+  const ArraysOnHost<void> there(device, given, by_direction_ ? directions : 1, sites_);
+  for_each_link(there.arrays(), [&](long long i, const Coordinates& x, int mu, const Reals<void>& reals) {
+    const Matrix3& u = from.site[i][mu];
+    const Complex64 p = phase(from.phase, x, mu);
+    if (generators_.empty())
+      for (int n = 0; n < 9; ++n) reals.set_number(by_column_ ? 3 * (n % 3) + n / 3 : n, p * u[n]);
+    for (std::size_t n = 0; n < generators_.size(); ++n) {
+      double along = 0, size = 0;
+      for (const auto& [element, value] : generators_[n]) {
+        along += (std::conj(value) * u[element]).real();
+        size += std::norm(value);
+      }
+      reals.set(int(n), size == 0 ? 0 : along / size);
+    }
+  });
   there.give_back();
 }
 
-SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
-    : half_(choice(format.half, "half", "0 or 1")), rotation_(rotation_to(require(format.basis, "basis"))) {
-  const SiteOrder order(format.sites, format.axes);
-  places_ = half_ ? lattice.half_sites() : lattice.sites();
-  layout_.single = is_single(format.precision);
-  long long step = 1;
-  for (const int mu : order.axes) {
-    layout_.step[mu] = step;
-    step *= lattice.extent(mu);
+void LinkArrays::require_boundary(const std::array<Complex64, directions>& phase) const {
+  bool named = false, same = true;
+  for (int mu = 0; mu < directions; ++mu) {
+    named = named || boundary_[mu] != 1.0;
+    same = same && std::abs(boundary_[mu] - phase[mu]) < 1e-5;
   }
-  layout_.halves = half_ || order.even_odd;
-  layout_.odd = half_ ? 0 : lattice.half_sites();
-  layout_.place_bytes = 2ll * 3 * spins * (layout_.single ? sizeof(float) : sizeof(double));
-  if (choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN") && spins > 1) {
-    layout_.spin = 1;
-    layout_.colour = spins;
-  }
+  if (named && !same)
+    refuse(
+        fmt::format("boundary {} of the format, {} of the gauge field; give the latter, or load that with the former",
+                    angles_text(boundary_), angles_text(phase)));
 }
+
+std::string LinkArrays::phases_text() const { return fmt::format("{} {}", eta_, angles_text(boundary_)); }
+
+SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
+    : spins_(spins),
+      colour_spin_(choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
+      half_(choice(format.half, "half", "0 or 1")),
+      sites_(lattice, format, 6 * spins, half_),
+      rotation_(rotation_to(require(format.basis, "basis"))) {}
 
 template <class Work>
 void SpinorArrays::on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads,
                              bool writes, const Work& work) const {
   require(array, "an array of spinors");
   Device& device = field.device();
-  SpinorArray there = layout_;
+  SpinorArray there = sites_.layout();
+  if (colour_spin_) {
+    there.spin = 1;
+    there.colour = spins_;
+  }
   there.data = static_cast<char*>(const_cast<void*>(array));
   there.rotation[0] = 1;
   for (int n = 0; n < 16 && field.spins() == 4; ++n) {  // from the basis of the array to that of the field
@@ -193,7 +303,7 @@ void SpinorArrays::on_device(const void* array, const SpinorField& field, const 
   if (here) device.begin_for_caller();
   Memory copy;
   if (!here && device.asynchronous()) {
-    copy = Memory(field.domain().device_pointer(), std::size_t(places_ * there.place_bytes));
+    copy = Memory(field.domain().device_pointer(), sites_.bytes());
     if (reads) device.upload(copy.data(), array, copy.bytes());
     there.data = static_cast<char*>(copy.data());
   }
@@ -207,7 +317,7 @@ void SpinorArrays::read(const void* array, SpinorField& to, int rhs, const Basis
 }
 
 void SpinorArrays::write(const SpinorField& from, int rhs, const BasisInfo& basis, void* array) const {
-  const bool keeps = from.subset() != Subset::full && !half_;  // the sites of the other parity
+  const bool keeps = sites_.apart() || (from.subset() != Subset::full && !half_);  // what is not written
   on_device(array, from, basis, keeps, true, [&](const SpinorArray& a) { copy_array(from, rhs, a); });
 }
 

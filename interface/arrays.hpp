@@ -10,19 +10,111 @@ namespace quarksmith::interface {
 /// \throws StatusError `values` is no permutation of 0..3; the message begins with `what`.
 std::array<int, directions> permutation(const int values[4], const char* what);
 
-/// The order of sites in an array: the directions, the fastest first, and whether parities are apart.
-struct SiteOrder {
-  /// \throws StatusError an order that does not exist, or axes that are no permutation of 0..3.
-  SiteOrder(int sites, const int axes_of[4]);
+/// \throws StatusError `value` is not 0 or 1; the message has its name and what to use.
+bool choice(int value, const char* what, const char* names);
 
-  std::array<int, directions> axes;
-  bool even_odd;
+/// Consecutive real numbers in an array of a caller, of double or float. \tparam Void `void` or `const void`.
+template <class Void>
+class Reals {
+ public:
+  Reals(Void* first, bool single) : first_(first), single_(single) {}
+  double operator[](int n) const { return single_ ? at<float>()[n] : at<double>()[n]; }
+  void set(int n, double value) const { single_ ? void(at<float>()[n] = float(value)) : void(at<double>()[n] = value); }
+  /// Complex number n: pairs (re, im).
+  Complex64 number(int n) const { return {(*this)[2 * n], (*this)[2 * n + 1]}; }
+  void set_number(int n, Complex64 z) const { set(2 * n, z.real()), set(2 * n + 1, z.imag()); }
+  /// The numbers from number n on.
+  Reals from(int n) const { return {single_ ? static_cast<Void*>(at<float>() + n) : at<double>() + n, single_}; }
+
+ private:
+  template <class T>
+  auto* at() const {
+    return static_cast<std::conditional_t<std::is_const_v<Void>, const T, T>*>(first_);
+  }
+  Void* first_;
+  bool single_;
 };
 
-/// Copies links between arrays of a caller, in memory of the host or of the device, and HostGauge.
-/// \throws StatusError the format or an array is impossible.
-void copy_links(Device& device, const void* const* from, const quarksmith_link_format& format, HostGauge& to);
-void copy_links(Device& device, const HostGauge& from, const quarksmith_link_format& format, void* const* to);
+/// How arrays of a caller hold sites: all access of the host to such arrays is through this class.
+class SiteArrays {
+ public:
+  /// \param format any of quarksmith_orders.h. \param reals of a site. \param half arrays hold one parity only.
+  /// \throws StatusError a precision, order or stride that does not exist, or axes that are no permutation of 0..3.
+  template <class Format>
+  SiteArrays(const Lattice& lattice, const Format& format, int reals, bool half = false)
+      : SiteArrays(lattice, format.precision, format.sites, format.axes, format.stride, reals, half) {}
+
+  const Lattice& lattice() const { return lattice_; }
+  /// Bytes from the first to the last number, and whether others lie between the sites.
+  std::size_t bytes() const { return static_cast<std::size_t>((places() - 1) * stride_ + least_); }
+  bool apart() const { return stride_ > least_; }
+  /// Where sites lie, for devices.
+  SpinorArray layout() const;
+  /// The numbers of the site with this place, see for_each_site.
+  template <class Void>
+  Reals<Void> at(Void* array, long long place) const {
+    using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
+    return {static_cast<Byte*>(array) + place * stride_, single_};
+  }
+  /// Calls visit(lexicographic site, coordinates, place in arrays) for the sites of a subset, several at once.
+  template <class Visit>
+  void for_each_site(Subset subset, const Visit& visit) const {
+#pragma omp parallel for schedule(static)
+    for (long long i = 0; i < lattice_.sites(); ++i) {
+      const Coordinates x = lattice_.coordinates(i);
+      if (holds(subset, Lattice::parity(x))) visit(i, x, place(x));
+    }
+  }
+
+ private:
+  SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals, bool half);
+  long long place(const Coordinates& x) const;
+  long long places() const { return half_ ? lattice_.half_sites() : lattice_.sites(); }
+
+  Lattice lattice_;
+  std::array<int, directions> axes_{};
+  bool single_, even_odd_, half_;
+  long long least_, stride_;  ///< bytes of a site, to the next site
+};
+
+/// What the matrices of arrays are.
+enum class MatrixKind { links, momenta };
+
+/// The format of arrays of links or momenta, checked.
+class LinkArrays {
+ public:
+  /// \param length sites of a hop with these links.
+  /// \throws StatusError the format is impossible, or has what momenta do not.
+  LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind = MatrixKind::links,
+             int length = 1);
+
+  /// Phases that the format names are divided out, those of the boundary are in to.phase. \param arrays in memory of
+  /// the host or of the device. \throws StatusError they are in that of another device.
+  void read(Device& device, const void* const* arrays, HostGauge& to) const;
+  /// Links times phases. \throws StatusError boundary phases of the format that are not those of the links.
+  void write(Device& device, const HostGauge& from, void* const* arrays) const;
+  /// \throws StatusError the format names boundary phases other than these.
+  void require_boundary(const std::array<Complex64, directions>& phase) const;
+  /// The numbers of the format that have to be the same on all ranks.
+  std::string phases_text() const;
+
+ private:
+  /// A matrix that a real number of the array multiplies, by its elements other than 0.
+  using Generator = std::vector<std::pair<int, Complex64>>;
+  static std::vector<Generator> generators(int reals);
+  template <class Void, class Visit>
+  void for_each_link(Void* const* arrays, const Visit& visit) const;
+  Complex64 phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const;
+
+  Lattice lattice_;
+  int length_, reals_;
+  bool by_direction_, by_column_;
+  SiteArrays sites_;
+  std::array<int, directions> mu_of_;
+  std::array<unsigned, directions> eta_{};  ///< bits of the directions whose coordinates count
+  std::array<Complex64, directions> boundary_{1, 1, 1, 1};
+  std::vector<Generator> generators_;  ///< none if the numbers are the elements
+};
 
 /// The format of spinor arrays, checked.
 class SpinorArrays {
@@ -44,9 +136,9 @@ class SpinorArrays {
   void on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads, bool writes,
                  const Work& work) const;
 
-  SpinorArray layout_;
-  long long places_;
-  bool half_;
+  int spins_;
+  bool colour_spin_, half_;
+  SiteArrays sites_;
   std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };
 

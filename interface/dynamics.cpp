@@ -53,6 +53,10 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   return result;
 }
 
+LinkArrays momenta_of(const Dynamics& d, const quarksmith_link_format* format) {
+  return {d.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::momenta};
+}
+
 /// All coefficients, to be compared among ranks.
 std::string text_of(const quarksmith_gauge_loops& l) {
   return fmt::format("{} {} {} {} {} {} {}", l.planes, l.rectangle, l.rectangles, l.chair, l.constant, l.two_plaquettes,
@@ -83,8 +87,9 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
-    copy_links(d.device(), links, require_struct(format, "quarksmith_link_format"), host);
-    agree();
+    const LinkArrays arrays(d.lattice(), require_struct(format, "quarksmith_link_format"));
+    arrays.read(d.device(), links, host);
+    agree(arrays.phases_text());
     check_unitarity(host, d.ranks());
     fold_boundary_phases(host, d.ranks());
     if (host.phase != d.phase)
@@ -98,10 +103,10 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
 quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
-    const auto& f = require_struct(format, "quarksmith_link_format");
+    const LinkArrays arrays(d.lattice(), require_struct(format, "quarksmith_link_format"));
     HostGauge host = download(d.links.field());
     host.phase = d.phase;
-    copy_links(d.device(), host, f, links);
+    arrays.write(d.device(), host, links);
   });
 }
 
@@ -109,7 +114,7 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
-    copy_links(d.device(), momenta, require_struct(format, "quarksmith_link_format"), host);
+    momenta_of(d, format).read(d.device(), momenta, host);
     agree();
     d.momenta = upload(host, d.links.domain(), d.momenta.precision(), d.momenta.storage());
   });
@@ -117,9 +122,8 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
 
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
                                                   const quarksmith_link_format* format) {
-  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
-    copy_links(d.device(), download(d.momenta), require_struct(format, "quarksmith_link_format"), momenta);
-  });
+  return call<Dynamics>(__func__, "dynamics", dynamics,
+                        [&](Dynamics& d) { momenta_of(d, format).write(d.device(), download(d.momenta), momenta); });
 }
 
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy) {

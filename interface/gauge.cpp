@@ -36,6 +36,7 @@ quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
   return init(__func__, format, [](auto& f) {
     std::iota(f.axes, f.axes + directions, 0);
     std::iota(f.directions, f.directions + directions, 0);
+    f.reals = 18;
   });
 }
 
@@ -45,10 +46,23 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     HostGauge host(c.lattice());
-    copy_links(c.device(), links, f, host);
-    agree();
+    const LinkArrays arrays(c.lattice(), f);
+    arrays.read(c.device(), links, host);
+    agree(arrays.phases_text());
     check_unitarity(host, c.ranks());
     fold_boundary_phases(host, c.ranks());
+    give<Gauge>(gauge, c.shared, std::move(host));
+  });
+}
+
+quarksmith_status quarksmith_gauge_unit(quarksmith_context* context, const double boundary[4],
+                                        quarksmith_gauge** gauge) {
+  return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
+    require(boundary, "boundary");
+    require(gauge, "gauge");
+    HostGauge host = unit_gauge(c.lattice());
+    for (int mu = 0; mu < directions; ++mu) host.phase[mu] = phase_of(boundary[mu]);
+    agree(std::vector(boundary, boundary + directions));
     give<Gauge>(gauge, c.shared, std::move(host));
   });
 }
@@ -75,7 +89,7 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    copy_links(g.device(), g.gauge, require_struct(format, "quarksmith_link_format"), links);
+    LinkArrays(g.lattice(), require_struct(format, "quarksmith_link_format")).write(g.device(), g.gauge, links);
   });
 }
 
@@ -105,5 +119,21 @@ quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* na
     std::vector<Complex64>& field = g.fields[name];
     field.resize(count);
     for (std::size_t k = 0; k < count; ++k) field[k] = {numbers[2 * k], numbers[2 * k + 1]};
+  });
+}
+
+quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* name, int length,
+                                         const void* const* links, const quarksmith_link_format* format) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
+    require(name, "name");
+    if (length < 1 || length > 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
+    const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, length);
+    arrays.require_boundary(g.gauge.phase);
+    HostGauge host(g.lattice());
+    arrays.read(g.device(), links, host);
+    agree(std::string_view(name), length, arrays.phases_text());
+    check_unitarity(host, g.ranks());
+    const Complex64* first = host.site.at(0);
+    g.fields[name].assign(first, first + host.site.size() * host.site.each());
   });
 }

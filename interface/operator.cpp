@@ -6,13 +6,14 @@
 namespace quarksmith::interface {
 
 struct Operator final : Handle {
-  Operator(std::shared_ptr<SharedDomain> s, std::unique_ptr<DiracOperator> d, EvenOddForm r, const BasisInfo& b)
-      : Handle(std::move(s)), dirac(std::move(d)), even_odd_form(r), basis(&b) {}
+  Operator(std::shared_ptr<SharedDomain> s, std::unique_ptr<DiracOperator> d, EvenOddForm r, Parity k,
+           const BasisInfo& b)
+      : Handle(std::move(s)), dirac(std::move(d)), even_odd_form(r), kept(k), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::op;
 
   /// The operator on all sites, or its even-odd form with work space for at least `rhs` right-hand sides.
   const SystemOperator& system(int rhs) {
-    if (!system_ || rhs > most_) system_.emplace(*dirac, even_odd_form, most_ = rhs);
+    if (!system_ || rhs > most_) system_.emplace(*dirac, even_odd_form, most_ = rhs, kept);
     return *system_;
   }
   /// \throws StatusError the operator acts on all sites.
@@ -24,6 +25,7 @@ struct Operator final : Handle {
 
   std::unique_ptr<DiracOperator> dirac;
   EvenOddForm even_odd_form;
+  Parity kept;  ///< sites of the even-odd form
   const BasisInfo* basis;
 
  private:
@@ -49,8 +51,6 @@ Dagger dagger_of(int dagger) {
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("dagger {}; use 0 or 1", dagger));
   return dagger == 1 ? Dagger::yes : Dagger::no;
 }
-
-Subset subset_of(Parity parity) { return parity == Parity::even ? Subset::even : Subset::odd; }
 
 /// \param sites that the field must be on; none: any. \throws StatusError the field does not fit the operator or these.
 void require_fits(const Operator& op, const Field& f, const char* name, std::optional<Subset> sites) {
@@ -110,7 +110,9 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
     const LinkStore links(g.gauge, domain_for(*g.shared, action), d->storage(action, g), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
-    give<Operator>(op, g.shared, std::move(dirac), even_odd_form, basis);
+    const Parity kept = kept_sites(d->parity);
+    if (kept == Parity::odd) dirac->even_odd_operator(even_odd_form, 1, kept);  // whether there is one
+    give<Operator>(op, g.shared, std::move(dirac), even_odd_form, kept, basis);
   });
 }
 
@@ -192,7 +194,7 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b) {
   return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const auto to = operand<Field>(reduced, "reduced", o), from = operand<Field>(b, "b", o);
-    require_fits(o, *to, "reduced", Subset::even);
+    require_fits(o, *to, "reduced", subset_of(o.kept));
     require_fits(o, *from, "b", Subset::full);
     require_pair(*to, *from);
     const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
@@ -207,7 +209,7 @@ quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_fie
     const auto to = operand<Field>(x, "x", o), from = operand<Field>(reduced, "reduced", o),
                of = operand<Field>(b, "b", o);
     require_fits(o, *to, "x", Subset::full);
-    require_fits(o, *from, "reduced", Subset::even);
+    require_fits(o, *from, "reduced", subset_of(o.kept));
     require_fits(o, *of, "b", Subset::full);
     require_pair(*to, *from);
     require_pair(*to, *of);

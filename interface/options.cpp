@@ -119,16 +119,31 @@ runs::ActionChoice OnLinks::choose(const HostGauge& gauge) {
   return choice;
 }
 
+namespace {
+
+constexpr const char* parity_help = "even or odd: sites of the even-odd form";
+
+/// \throws StatusError a parity without an even-odd form.
+void require_even_odd(const runs::Description& d, const std::string& form) {
+  if (d.given("parity") && form == "none")
+    interface::refuse(
+        fmt::format("{} with {}, which is on all sites; leave it out", d.called("parity"), d.called("even_odd", form)));
+}
+
+}  // namespace
+
 void OperatorDescription::list(runs::Members& members) {
   OnLinks::list(members);
   auto add = members.of(*this);
   add("precision", precision, "of fields and links");
   add("even_odd", even_odd, "none: M on all sites; symmetric, asymmetric: its form on the even sites");
+  add("parity", parity, parity_help).among({"even", "odd"});
   add("reconstruct", reconstruct, "reals a link: 18, 12 or 8 (default: 12, 18 if not SU(3))").open();
   only_with(add("basis", basis, "gamma basis of fields"), action, [](const ActionInfo& a) { return a.spins == 4; });
 }
 
 void OperatorDescription::check() {
+  require_even_odd(*this, even_odd);
   if (find_storage("r" + reconstruct).temporal)
     interface::refuse(fmt::format("{}: operators are applied in the gauge of the links; use 18, 12 or 8",
                                   called("reconstruct", reconstruct)));
@@ -155,7 +170,10 @@ void ShiftedSolve::list_method(runs::Members::Adder add) { add("precision", prec
 void ShiftedDescription::list(runs::Members& members) {
   OnLinks::list(members);
   solve.list(members);
+  members.of (*this)("parity", parity, parity_help).among({"even", "odd"});
 }
+
+void ShiftedDescription::check() { require_even_odd(*this, solve.even_odd); }
 
 void QuarkDescription::list(runs::Members& members) {
   OnLinks::list(members);

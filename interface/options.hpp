@@ -21,6 +21,9 @@ void read_options(runs::Members& members, const char* options, std::string_view 
 /// on. \throws UsageError there is none.
 void state_action(const char* options);
 
+/// The sites of an even-odd form, of the option `parity`.
+inline Parity kept_sites(const std::string& parity) { return parity == "odd" ? Parity::odd : Parity::even; }
+
 /// The session of a call, with results in memory.
 struct CallSession : runs::Session {
   /// Of this process alone.
@@ -45,7 +48,7 @@ struct OperatorDescription : OnLinks {
   void check() override;
   /// The link storage that was asked for, else the default for the action on these links.
   std::string storage(const Action& chosen, const Gauge& on) const;
-  std::string precision = "double", even_odd = "none", reconstruct = "12", basis = "non_relativistic";
+  std::string precision = "double", even_odd = "none", parity = "even", reconstruct = "12", basis = "non_relativistic";
 };
 
 struct SolverDescription : runs::InversionDescription {
@@ -68,7 +71,9 @@ struct ShiftedSolve : runs::SolveDescription {
 struct ShiftedDescription : OnLinks {
   static constexpr const char *function = "shifted", *what = "Its normal equations with shifts";
   void list(runs::Members& members) override;
+  void check() override;
   ShiftedSolve solve{action};
+  std::string parity = "even";
 };
 
 struct QuarkDescription : OnLinks {

@@ -137,44 +137,7 @@ quarksmith_status quarksmith_device_name(quarksmith_context* context, char* text
 quarksmith_status quarksmith_kernel_count(quarksmith_context* context, size_t* count);
 quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t index, char* text, size_t size);
 
-/* --- orders of arrays --------------------------------------------------------------------------------------------- */
-/** Precision of the numbers of an array. */
-enum { QUARKSMITH_DOUBLE = 0, QUARKSMITH_SINGLE = 1 };
-/** Order of sites. Lexicographic: `axes[0]` fastest, `axes[3]` slowest. Even-odd: all even sites in that order, then
- * all odd ones; site number n in lexicographic order is number n/2 of its parity. Parity is (x + y + z + t) mod 2. */
-enum { QUARKSMITH_LEXICOGRAPHIC = 0, QUARKSMITH_EVEN_ODD = 1 };
-/** Site-major: one array [site][mu][3][3]. Direction-major: four arrays [site][3][3], one for each direction. */
-enum { QUARKSMITH_SITE_MAJOR = 0, QUARKSMITH_DIRECTION_MAJOR = 1 };
-/** Of the two colour indices of U_ab, psi'_a = U_ab psi_b, the fastest is b (row-major) or a (column-major). */
-enum { QUARKSMITH_ROW_MAJOR = 0, QUARKSMITH_COLUMN_MAJOR = 1 };
-/** A site of a spinor field is [spin][colour] or [colour][spin]. */
-enum { QUARKSMITH_SPIN_COLOUR = 0, QUARKSMITH_COLOUR_SPIN = 1 };
-/** Parities, and which sites a field or an array holds. */
-enum { QUARKSMITH_EVEN = 0, QUARKSMITH_ODD = 1, QUARKSMITH_FULL = 2 };
-
-/** Layout of links in host memory. */
-typedef struct {
-  size_t size;
-  int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
-  int sites;         /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
-  int axes[4];       /**< directions of the coordinates, the fastest first; default 0,1,2,3 (x fastest, t slowest) */
-  int order;         /**< QUARKSMITH_SITE_MAJOR (default) or _DIRECTION_MAJOR */
-  int directions[4]; /**< directions mu in the order in which their links or arrays stand; default 0,1,2,3 */
-  int colour;        /**< QUARKSMITH_ROW_MAJOR (default) or _COLUMN_MAJOR */
-} quarksmith_link_format;
-quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format);
-
-/** Layout of spinors in host memory. */
-typedef struct {
-  size_t size;
-  int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
-  int sites;         /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
-  int axes[4];       /**< as for links */
-  int order;         /**< QUARKSMITH_SPIN_COLOUR (default) or _COLOUR_SPIN */
-  int half;          /**< 1: an array holds only the sites of the parity that is read or written; default 0: all */
-  const char* basis; /**< `degrand_rossi` (default), `ukqcd`, or a basis of the build, e.g. `non_relativistic` */
-} quarksmith_spinor_format;
-quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format);
+#include "quarksmith_orders.h"
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 /** Copies links from the caller's arrays. If all links that leave the last slice of a direction share a phase (a sign
@@ -182,6 +145,9 @@ quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format
  * \param links one array (site-major) or four (direction-major). */
 quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
                                         const quarksmith_link_format* format, quarksmith_gauge** gauge);
+/** Links 1 with boundary phases in units of pi, for actions whose links are all fields of the caller. */
+quarksmith_status quarksmith_gauge_unit(quarksmith_context* context, const double boundary[4],
+                                        quarksmith_gauge** gauge);
 /** Reads a configuration of any known format (`quarksmith list formats`), recognised by content. Recorded
  * checksums and averages are checked. */
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge);
@@ -203,6 +169,17 @@ quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4
  */
 quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* name, size_t count,
                                          const double* numbers);
+/** The same for links in arrays of any order, which need not be SU(3): `action=improved-staggered field=fat=NAME
+ * field=long=NAME`. Phases that the format names are divided out; those of the boundary must be those of `gauge`.
+ * \param length sites of a hop, 3 of long links: so many of the last slices have links across the boundary. */
+quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* name, int length,
+                                         const void* const* links, const quarksmith_link_format* format);
+/** The same for two Hermitian blocks A of a site, such as a clover term and its inverse, of `field=term=NAME` of Wilson
+ * quarks: M = T + A - D/2, T that of the action. Where A holds 4 + m too: `action=wilson mass=-4`; with a twisted mass:
+ * `action=twisted-clover mass=-4 csw=0`.
+ * \param inverse NULL, or numbers that are compared with A^-1: QUARKSMITH_BAD_DATA if they differ by more than 1e-4. */
+quarksmith_status quarksmith_gauge_term(quarksmith_gauge* gauge, const char* name, const void* term,
+                                        const void* inverse, const quarksmith_term_format* format);
 
 /* --- spinors on the device ---------------------------------------------------------------------------------------- */
 /** Creates a field of zeros. Options: `precision`, `basis`, `sites` (all, even, odd), `rhs`, `spins`, `slices`.
@@ -250,7 +227,7 @@ quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4],
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */
 /** Prepares an operator; its site terms (clover) are built and inverted here. Options: `action` (wilson) with its
  * parameters, `boundary` (as found in the links, else antiperiodic in time), `ls`, `flavours`, `field`; `precision`
- * (double), `even-odd` (none), `reconstruct`, `basis`. */
+ * (double), `even-odd` (none), `parity` (even: sites of the even-odd form), `reconstruct`, `basis`. */
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char* options, quarksmith_operator** op);
 /** Creates a field of zeros that fits the operator, on the sites QUARKSMITH_EVEN, _ODD or _FULL. */
 quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, int rhs, quarksmith_field** field);
@@ -259,9 +236,10 @@ quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, 
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on even fields. */
+/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on those of its `parity`. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
-/** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e. */
+/** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e;
+ * with `parity=odd` x_o. */
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b);
 quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_field* x, quarksmith_field* reduced,
                                          quarksmith_field* b);
@@ -306,8 +284,9 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
                                           quarksmith_solve_report* reports);
 
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
- * A is M with `even-odd` none, else its even-odd form (symmetric) on the even sites. Options as for solvers, without
- * `solver`; `tol` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
+ * A is M with `even-odd` none, else its even-odd form (symmetric) on the sites of `parity` (even); of staggered quarks
+ * A^+ A is then 4 m^2 - D_eo D_oe, and arrays are [site][colour]. Options as for solvers, without `solver`; `tol` is on
+ * |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);
 /** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is not one of x.

@@ -139,7 +139,8 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
     auto d = read_options<ShiftedDescription>(options, g);
     agree(text_of(options), shifts);
     const runs::ActionChoice choice = d->choose(g.gauge);
-    const SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    settings.kept = kept_sites(d->parity);
     give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
   });
 }
@@ -148,9 +149,9 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
                                            const void* b, const quarksmith_spinor_format* format,
                                            quarksmith_solve_report* reports) {
   return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s, Agreement& agree) {
-    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
-    const Subset subset = s.solver.subset();
-    arrays.require_fits(subset);
+    SpinorField from = s.solver.field(1);
+    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), from.spins());
+    arrays.require_fits(from.subset());
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require(shifts, "shifts");
     require_all(x, n, "x");
@@ -160,10 +161,8 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
     const BasisInfo& basis = s.solver.basis();
-    const PrecisionInfo& precision = find_precision("double");
-    SpinorField from(s.solver.domain(), precision, subset, 1);
     upload_all(arrays, &b, from, basis);
-    SpinorField to(s.solver.domain(), precision, subset, n);
+    SpinorField to = s.solver.field(n);
     agree(std::vector(shifts, shifts + n));
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, basis, arrays, x);

@@ -39,8 +39,8 @@ std::string help_of(const ActionMember& o) {
 
 /// The field that a caller in memory (C, Python) has given under a name; null if there is none.
 /// \throws UsageError its size or its numbers are not those of a field of this kind on the lattice.
-std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::string_view kind,
-                                                  const Lattice& lattice, const Session& session) {
+std::shared_ptr<GivenField> field_in_memory(const std::string& name, std::string_view kind, const Lattice& lattice,
+                                            const Session& session) {
   const auto found = session.fields.find(name);
   if (found == session.fields.end()) return nullptr;
   std::size_t count = std::size_t(lattice.sites());
@@ -49,7 +49,7 @@ std::shared_ptr<const GivenField> field_in_memory(const std::string& name, std::
     throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, found->second.size(),
                                  kind, lattice.text(), count));
   try {
-    return std::make_shared<const GivenField>(given_field(kind, lattice, found->second));
+    return std::make_shared<GivenField>(given_field(kind, lattice, found->second));
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("field {}: {}", name, e.what()));
   }
@@ -124,7 +124,6 @@ const std::vector<ActionMember>& action_members() {
       option->help.emplace(&a, help);
     };
     for (const ActionInfo& a : table) {
-      if (!a.offered) continue;
       for (const ActionParameter& p : a.parameters) add(p.name, a, p.help, p.several || p.each_slice || p.complex);
       for (const ActionAlternative& s : a.alternatives) add(s.name, a, s.help, s.numbers != s.name);
     }
@@ -269,30 +268,34 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
     const auto field = std::find_if(all.begin(), all.end(),
                                     [&](const ActionField& f) { return f.name == name && f.origin == Origin::given; });
     if (equals == std::string::npos) throw UsageError(fmt::format("{} '{}' is not NAME=FILE", by, text));
-    if (field == all.end()) {
+    const bool added = name == given_term && takes_term(action);
+    if (field == all.end() && !added) {
       std::vector<std::string_view> known;
       for (const ActionField& f : all)
         if (f.origin == Origin::given) known.push_back(f.name);
+      if (takes_term(action)) known.push_back(given_term);
       throw UsageError(
           fmt::format("{} {}: action {} takes {}", by, name, listed_name(action),
                       known.empty() ? "no field besides the links" : fmt::format("{}", fmt::join(known, ", "))));
     }
+    const std::string_view kind = added ? given_term : field->kind;
     const std::string value = text.substr(equals + 1);
-    std::shared_ptr<const GivenField> read = field_in_memory(value, field->kind, lattice, session);
+    std::shared_ptr<GivenField> read = field_in_memory(value, kind, lattice, session);
     if (read != nullptr) {
       // as it is
-    } else if (field->kind == "scalars" && !value.empty() &&
+    } else if (kind == "scalars" && !value.empty() &&
                value.find_first_not_of("0123456789+-.eE:") == std::string::npos) {
       const auto parts = split(value, ':');
       const Complex64 z(number(parts[0], by + " " + name), parts.size() > 1 ? number(parts[1], by + " " + name) : 0);
       const std::vector<Complex64> everywhere(std::size_t(lattice.sites()), z);
-      read = std::make_shared<const GivenField>(given_field(field->kind, lattice, everywhere));
+      read = std::make_shared<GivenField>(given_field(kind, lattice, everywhere));
     } else {
       const std::size_t colon = std::filesystem::exists(value) ? std::string::npos : value.rfind(':');
       const std::string dataset = colon == std::string::npos ? name : value.substr(colon + 1);
       session.reading("field", value.substr(0, colon));
-      read = std::make_shared<const GivenField>(read_field(value.substr(0, colon), dataset, field->kind, lattice));
+      read = std::make_shared<GivenField>(read_field(value.substr(0, colon), dataset, kind, lattice));
     }
+    if (read->kind == "matrices") read->unitary = is_multiple_of_unitary(read->links, session.ranks());
     if (!fields.emplace(name, std::move(read)).second)
       throw UsageError(fmt::format("{} {} is given twice; give it once", by, name));
   }

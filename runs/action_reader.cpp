@@ -26,7 +26,7 @@ std::string listed_name(const ActionInfo& a) { return option_name(a.extends.empt
 std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has) {
   std::vector<std::string> names;
   for (const ActionInfo& a : actions())
-    if (a.offered && has(a) && std::find(names.begin(), names.end(), listed_name(a)) == names.end())
+    if (has(a) && std::find(names.begin(), names.end(), listed_name(a)) == names.end())
       names.push_back(listed_name(a));
   return names;
 }
@@ -49,7 +49,7 @@ std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(con
 const ActionInfo& ActionReader::meant(const std::string& name, const Texts& given) {
   const std::string stated = stated_name(name);
   const auto chosen = std::find_if(actions().begin(), actions().end(),
-                                   [&](const ActionInfo& a) { return a.offered && option_name(a.name) == name; });
+                                   [&](const ActionInfo& a) { return option_name(a.name) == name; });
   for (const RefusedAction& refused : refused_actions())
     if (refused.name == stated) throw UnknownName(fmt::format("action '{}' was not built: {}", name, refused.why));
   if (chosen == actions().end())

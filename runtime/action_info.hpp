@@ -160,7 +160,6 @@ struct ActionInfo {
   std::span<const ActionParameter> parameters = {};
   std::span<const ActionAlternative> alternatives = {};
   std::string_view extends = "";  ///< action that is replaced by this one if parameters of this one are given
-  bool offered = true;            ///< whether commands offer it
   int spins = 0;                  ///< colour vectors a site
   int flavours = 1;               ///< number of flavours that M mixes or distinguishes
   /// Bits of the parameters that change sign in gamma_5 M^+ gamma_5, where complex ones are conjugated. -1: this is not

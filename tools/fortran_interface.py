@@ -140,7 +140,8 @@ def _argument(call: str, text: str, structs: set[str], handles: set[str]) -> str
 def main() -> None:
     """Reads the header, writes the module."""
     header, module = map(Path, sys.argv[1:])
-    module.write_text(module_of(header.read_text()))
+    whole = re.sub(r'#include "(.*)"', lambda part: (header.parent / part[1]).read_text(), header.read_text())
+    module.write_text(module_of(whole))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from ..lower.record import Lowered
 from ..operators import OPERATORS, RECORDS
 from ..operators.blocks import pattern_of
 from ..operators.quark_forces import force_paths
-from ..served import chain_of, hopping_of, is_offered, refused_actions, solvable_actions, with_term_of
+from ..served import chain_of, hopping_of, refused_actions, solvable_actions, with_term_of
 from ..site_term import site_term_of
 from .link_table import program_rows
 from .words import formula
@@ -88,7 +88,6 @@ def action_row(record: Lowered, called: str = "") -> Row:
         _add_program(row, record)
         return row
     row.set("extends", action.extends.name if action.extends else "")
-    row.set("offered", is_offered(action), True)
     row.set("spins", action.spins, 0)
     row.set("flavours", record.flavours, 1)
     if record.negated is not None:

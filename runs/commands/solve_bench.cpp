@@ -216,8 +216,8 @@ class Bench {
     const int count = static_cast<int>(shifts_.size());
     const auto solver = std::make_shared<ShiftedSolver>(choice_.action, named_.gauge, domain_, settings, count);
     tell_once(solver->link_deviation());
-    const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
-    const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
+    const auto b = std::make_shared<SpinorField>(solver->field(1)),
+               x = std::make_shared<SpinorField>(solver->field(count));
     upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
     return {[=, this](TimedSolve& row) {
               row.shifts = solver->solve(*x, *b, shifts_);

@@ -235,6 +235,11 @@ Operand TermField::operand(Parity parity) const {
 
 void TermField::fill(int byte) { domain_->device().fill(data_.data(), byte, data_.bytes()); }
 
+void TermField::set_largest(double largest) {
+  const auto number = static_cast<float>(largest);
+  domain_->device().upload(norm_.data(), &number, sizeof number);
+}
+
 double TermField::largest() const {
   const auto* norms_of_sites = static_cast<const float*>(norm_.data());
   return domain_->device().largest({.rows = static_cast<long long>(norms()), .stride = 1, .single = norms_of_sites});

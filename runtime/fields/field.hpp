@@ -143,6 +143,7 @@ class TermField {
   void fill(int byte);
   /// Largest modulus of a real or imaginary part, as recorded by the kernel that made the field; double fields only.
   double largest() const;
+  void set_largest(double largest);
 
  private:
   std::size_t norms() const;
@@ -156,6 +157,8 @@ class TermField {
 
 /// The stored term times its scale, whole blocks; double fields only.
 std::vector<HostTerm> download(const TermField& from);
+/// A double field from 36 reals for each block, as kernels store them, one after the other at each site.
+TermField upload_term(const HostGauge& packed, DomainPointer domain);
 /// A double field in another precision, scaled to the range of the format.
 TermField encode_term(const TermField& from, const PrecisionInfo& precision);
 /// Inverse of encode_term: the numbers times the scale, as a double field.
@@ -193,6 +196,8 @@ LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, co
 /// \throws NotSU3 they are no such multiple to 1e-5.
 LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                         const StorageInfo& storage, int depth = 1);
+/// Whether links are one real number of the field times unitary matrices, to 1e-5. \throws BadData as check_unitarity.
+bool is_multiple_of_unitary(const HostGauge& links, Communicator& communicator);
 /// As upload_scaled, from links on the device with all reals in double; whether they are multiples of unitary matrices
 /// is not checked.
 LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage,

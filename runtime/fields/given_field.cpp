@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/gauge.hpp"
 
 namespace quarksmith {
 
@@ -14,8 +15,30 @@ std::vector<int> extents_of(std::string_view kind) {
   if (kind == "phases") return {directions};
   if (kind == "links" || kind == "matrices") return {directions, 3, 3};
   if (kind == "spinor" || kind == "fermion") return {4, 3};
+  if (kind == given_term) return {2, 6, 6};
   throw UsageError(fmt::format("there are no fields of kind {}", kind));
 }
+
+namespace {
+
+/// Stores two whole blocks. \return how far they are from Hermitian, relative.
+double pack(std::span<const Complex64> blocks, double* packed) {
+  double off = 0, largest = 0;
+  for (int block = 0; block < 2; ++block, packed += 36)
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j <= i; ++j) {
+        const Complex64 below = blocks[std::size_t(36 * block + 6 * i + j)],
+                        above = std::conj(blocks[std::size_t(36 * block + 6 * j + i)]), mean = (below + above) / 2.0;
+        off = std::max(off, std::abs(below - above));
+        largest = std::max(largest, std::abs(mean));
+        const int n = i == j ? i : 6 + 2 * (i * (i - 1) / 2 + j);
+        packed[n] = mean.real();
+        if (i != j) packed[n + 1] = mean.imag();
+      }
+  return off / std::max(largest, 1e-300);
+}
+
+}  // namespace
 
 GivenField given_field(std::string_view kind, const Lattice& lattice, std::span<const Complex64> numbers) {
   const std::vector<int> extents = extents_of(kind);
@@ -30,6 +53,9 @@ GivenField given_field(std::string_view kind, const Lattice& lattice, std::span<
     if (field.spinor) {
       for (std::size_t n = 0; n < count; ++n)  // in both, so that digests of all kinds are of the same numbers
         field.spinor->site[x][n] = field.links.site[x][n / 9][n % 9] = site[n];
+    } else if (kind == given_term) {
+      if (pack(site, reinterpret_cast<double*>(field.links.site.at(x))) > 1e-6)
+        throw UsageError(fmt::format("{}: the blocks of site {} are not Hermitian", kind, x));
     } else if (kind == "scalars") {
       field.links.link(x, 0)[0] = site[0];
     } else if (kind == "phases") {
@@ -45,6 +71,19 @@ GivenField given_field(std::string_view kind, const Lattice& lattice, std::span<
         for (std::size_t n = 0; n < 9; ++n) field.links.site[x][mu][n] = site[9 * std::size_t(mu) + n];
     }
   }
+  return field;
+}
+
+GivenField unit_field(const GivenField& like, const Lattice& lattice) {
+  GivenField field{like.kind, unit_gauge(lattice, like.links.colours())};
+  if (like.spinor) field.spinor.emplace(lattice);
+  field.unitary = like.unitary;
+  for (long long x = 0; x < lattice.sites() && like.kind == given_term; ++x)
+    for (int block = 0; block < 2; ++block) {
+      Complex64* const packed = field.links.site.at(x) + 18 * block;
+      std::fill_n(packed, 18, 0);
+      std::fill_n(packed, 3, Complex64(1, 1));  // the six reals of the diagonal
+    }
   return field;
 }
 

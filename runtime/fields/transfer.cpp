@@ -226,7 +226,20 @@ LinkSizes sizes_of(const HostGauge& gauge, Communicator& communicator) {
           sums[0] / (double(gauge.colours()) * directions * double(gauge.lattice.global_sites()))};
 }
 
+HostGauge divided_by(double scale, const HostGauge& links) {
+  HostGauge divided(links.lattice, links.colours());
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < divided.site.size(); ++i)
+    for (std::size_t n = 0; n < links.site.each(); ++n) divided.site.at(i)[n] = links.site.at(i)[n] / scale;
+  return divided;
+}
+
 }  // namespace
+
+bool is_multiple_of_unitary(const HostGauge& links, Communicator& communicator) {
+  const double square = sizes_of(links, communicator).mean_square;
+  return square > 0 && check_unitarity(divided_by(std::sqrt(square), links), communicator).unitary <= 1e-5;
+}
 
 LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                         const StorageInfo& storage, int depth) {
@@ -234,11 +247,7 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
   double scale = precision.word_bytes < 4 ? sizes.largest : 1;
   if (storage.group.starts_with("U(")) scale = std::sqrt(sizes.mean_square);
   if (scale == 0 || scale == 1) return upload(from, std::move(domain), precision, storage, depth);
-  HostGauge divided(from.lattice, from.colours());
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < divided.site.size(); ++i)
-    for (std::size_t n = 0; n < from.site.each(); ++n) divided.site.at(i)[n] = from.site.at(i)[n] / scale;
-  LinkField links = upload(divided, std::move(domain), precision, storage, depth);
+  LinkField links = upload(divided_by(scale, from), std::move(domain), precision, storage, depth);
   links.set_scale(scale);
   return links;
 }
@@ -319,6 +328,22 @@ std::vector<HostTerm> download(const TermField& from) {
                      }
                    });
   return terms;
+}
+
+TermField upload_term(const HostGauge& packed, DomainPointer domain) {
+  check_same(packed.lattice, "the site term", domain->lattice(), "the domain");
+  TermField to(std::move(domain), double_precision());
+  const MemoryOrder order = order_of(to);
+  for_each_site_of(to.domain(), to.lanes(), Subset::full, all_sites(packed.lattice), Way::to_device, to.operand().data,
+                   order, [&](long long i, const WordsOfSite& words) {
+                     for (int n = 0; n < order.site_words() / 2; ++n) words.set(n, packed.site.at(i)[n]);
+                   });
+  double largest = 0;
+  for (std::size_t i = 0; i < packed.site.size(); ++i)
+    for (const Complex64& z : std::span(packed.site.at(i), packed.site.each()))
+      largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  to.set_largest(largest);
+  return to;
 }
 
 namespace {

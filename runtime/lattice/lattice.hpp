@@ -19,6 +19,8 @@ constexpr Parity opposite(Parity p) { return p == Parity::even ? Parity::odd : P
 /// The sites that a field holds.
 enum class Subset { even, odd, full };
 
+/// The sites of a parity.
+constexpr Subset subset_of(Parity p) { return p == Parity::even ? Subset::even : Subset::odd; }
 /// Number of parities that a subset holds.
 constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
 /// Whether a subset holds the sites of a parity.

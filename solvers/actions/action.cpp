@@ -13,12 +13,21 @@ Action::Action(std::string_view name, const std::map<std::string, double>& param
     : Action(ActionValues(find_action(name), parameters), {.boundary = boundary}) {}
 
 bool Action::has_even_odd() const {
-  return info().has_hops() && (!info().chain.empty() || SiteTerm::has_inverse(values_));
+  return info().has_hops() && (!info().chain.empty() || has_given_term() || SiteTerm::has_inverse(values_));
 }
 
 bool Action::is_squared() const {
   return info().anti_hermitian && info().flavours == 1 && info().constant.empty() && values_(info().twist) == 0 &&
-         !StoredTerm::is_part_of(values_);
+         !has_given_term() && !StoredTerm::is_part_of(values_);
+}
+
+bool Action::has_given_term() const { return setting_.fields.contains(given_term) && takes_term(info()); }
+
+Action Action::on(const Lattice& lattice) const {
+  Action other = *this;
+  for (auto& [name, field] : other.setting_.fields)
+    field = std::make_shared<const GivenField>(unit_field(*field, lattice));
+  return other;
 }
 
 std::optional<Action> Action::adjoint() const {
@@ -50,7 +59,10 @@ LinkDeviation Action::deviation(const LinkStore& links) const {
 
 std::string Action::default_links(std::string_view of_gauge) const {
   const int colours = find_storage(of_gauge).colours;
-  if (info().reach > 1 && colours == 3) return "r13";
+  if (info().reach > 1 && colours == 3) {
+    const auto given = setting_.fields.find(info().fields[std::size_t(info().links[1])].name);
+    return given == setting_.fields.end() || given->second->unitary ? "r13" : "r18";
+  }
   for (const int field : info().links) {
     const ActionField& f = info().fields[std::size_t(field)];
     if (info().reach > 1 || (info().has_hops() && !f.group.empty() && f.group != "SU(3)"))

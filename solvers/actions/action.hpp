@@ -47,6 +47,8 @@ class Action {
   /// S'(y, x)^+ gamma_5; for several flavours, of the flavour at the sink. None if it is not known
   /// (ActionInfo::negated).
   std::optional<Action> adjoint() const;
+  /// The action with unit fields on another lattice in place of those that were given, for rehearsals.
+  Action on(const Lattice& lattice) const;
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add. A field is missing.
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const;
@@ -56,6 +58,7 @@ class Action {
   std::string default_links(std::string_view of_gauge) const;
 
  private:
+  bool has_given_term() const;
   ActionValues values_;
   Setting setting_;
 };

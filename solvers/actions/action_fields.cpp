@@ -14,6 +14,12 @@ bool is_spinor(const ActionField& f) { return !is_number(f) && f.kind != "links"
 
 }  // namespace
 
+bool takes_term(const ActionInfo& info) {
+  return info.has_hops() && info.chain.empty() && info.constant.empty() && info.spins == 4 &&
+         info.apply_inverse.ends_with("_term") &&
+         std::ranges::find(info.fields, given_term, &ActionField::name) == info.fields.end();
+}
+
 ActionFields::ActionFields(ActionValues values, GivenFields given, const LinkStore& links)
     : program_(std::move(values)), given_(std::move(given)), links_(links) {
   check();
@@ -28,19 +34,14 @@ void ActionFields::check() const {
     if (found == given_.end())
       throw UsageError(fmt::format("action {} needs a field {} ({}), which was not given; give --field {}=FILE",
                                    option_name(info().name), f.name, f.kind, f.name));
-    const GivenField& field = *found->second;
-    if (field.kind != f.kind)
-      throw UsageError(fmt::format("field {} of action {} is {}; it was given {}", f.name, option_name(info().name),
-                                   f.kind, field.kind));
-    if (links_.colours() != 3 && !is_number(f))
-      throw UsageError(fmt::format("field {} of action {}: fields of {} have three colours, the links have {}", f.name,
-                                   option_name(info().name), f.kind, links_.colours()));
-    if (!(field.links.lattice == links_.domain()->lattice()))
-      throw WrongLattice(fmt::format("field {} is {}, the links are {}; they must be equal", f.name,
-                                     field.links.lattice.text(), links_.domain()->lattice().text()));
+    check(f.name, f.kind, *found->second);
   }
   for (const auto& [name, field] : given_) {
     const auto fields = info().fields;
+    if (name == given_term && takes_term(info())) {
+      check(name, given_term, *field);
+      continue;
+    }
     if (std::none_of(fields.begin(), fields.end(),
                      [&, n = std::string_view(name)](const ActionField& f) { return f.name == n; }))
       throw UsageError(fmt::format("action {} has no field {}; it takes {}", option_name(info().name), name,
@@ -49,11 +50,28 @@ void ActionFields::check() const {
   const bool other_links = std::any_of(info().fields.begin(), info().fields.end(), [](const ActionField& f) {
     return f.origin != Origin::gauge && !is_number(f) && (f.origin == Origin::given || !f.group.empty());
   });
-  if (other_links && find_storage(links_.storage()).temporal)
+  if ((other_links || term() != nullptr) && find_storage(links_.storage()).temporal)
     throw UsageError(
         fmt::format("links '{}': temporal gauge is for actions of the links of a configuration alone; {} "
                     "has other fields; use r12 or r18",
                     links_.storage(), option_name(info().name)));
+}
+
+void ActionFields::check(std::string_view name, std::string_view kind, const GivenField& field) const {
+  if (field.kind != kind)
+    throw UsageError(
+        fmt::format("field {} of action {} is {}; it was given {}", name, option_name(info().name), kind, field.kind));
+  if (links_.colours() != 3 && kind != "scalars" && kind != "phases")
+    throw UsageError(fmt::format("field {} of action {}: fields of {} have three colours, the links have {}", name,
+                                 option_name(info().name), kind, links_.colours()));
+  if (!(field.links.lattice == links_.domain()->lattice()))
+    throw WrongLattice(fmt::format("field {} is {}, the links are {}; they must be equal", name,
+                                   field.links.lattice.text(), links_.domain()->lattice().text()));
+}
+
+const GivenField* ActionFields::term() const {
+  const auto found = given_.find(given_term);
+  return found == given_.end() || !takes_term(info()) ? nullptr : found->second.get();
 }
 
 const StatementFields& ActionFields::in_double() const {

@@ -12,6 +12,9 @@
 
 namespace quarksmith {
 
+/// Whether a field of kind given_term can be added to the site term of an action.
+bool takes_term(const ActionInfo& info);
+
 /// The fields of one action on one device and configuration.
 class ActionFields {
  public:
@@ -28,6 +31,8 @@ class ActionFields {
   /// One field as kernels take it. \param storage of links and matrices. \param depth of LinkField.
   std::shared_ptr<const LinkField> stored(int field, const PrecisionInfo& precision, std::string_view storage,
                                           int depth = 1) const;
+  /// The field that is added to the site term; null if there is none.
+  const GivenField* term() const;
   /// A spinor field of the caller.
   SpinorField spinor(int field, const PrecisionInfo& precision) const;
   /// Whether a storage can hold the matrices of a field: storages with fewer reals are for matrices of a group.
@@ -41,6 +46,7 @@ class ActionFields {
   bool is_gauge(int field) const { return info().fields[std::size_t(field)].origin == Origin::gauge; }
   StatementFields make() const;
   void check() const;
+  void check(std::string_view name, std::string_view kind, const GivenField& field) const;
 
   LinkProgram program_;
   GivenFields given_;

@@ -63,7 +63,7 @@ class EvenOddOperator : public DiracMatrix {
   /// For Hermitian forms, adds the force of -sum_k residues[k] x_k^+ dA x_k.
   /// \throws UsageError the form is not Hermitian.
   virtual void add_squared_force(ForceSink& force, const SpinorField& x, const std::vector<double>& residues) const;
-  /// out = T in on the even sites, the T by which a symmetric form was divided. \throws UsageError it has none.
+  /// out = T in on the sites of the form, the T by which a symmetric form was divided. \throws UsageError it has none.
   virtual void multiply_term(SpinorField& out, const SpinorField& in) const;
 };
 
@@ -74,8 +74,9 @@ class DiracOperator {
   /// M on all sites.
   virtual const DiracMatrix& matrix() const = 0;
   /// The even-odd form for up to `rhs` right-hand sides; `form` is not EvenOddForm::none.
-  /// \throws UsageError the action does not have that form.
-  virtual std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const = 0;
+  /// \param kept the sites that it acts on. \throws UsageError the action does not have that form.
+  virtual std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs,
+                                                             Parity kept = Parity::even) const = 0;
   /// For actions with M M^+ = t^2 - h^2 D^2, t a number: M M^+ on the sites of one parity, and the operator with other
   /// values of the parameters on the same links.
   /// \throws UsageError M is not of this kind (the default).
@@ -123,9 +124,10 @@ class FlavouredDirac : public DiracOperator {
 /// M in the form that methods iterate with: on all sites, or one of its even-odd forms.
 class SystemOperator {
  public:
-  /// \param dirac outlives this. \param rhs right-hand sides at most.
-  SystemOperator(const DiracOperator& dirac, EvenOddForm even_odd_form, int rhs) : matrix_(&dirac.matrix()) {
-    if (even_odd_form != EvenOddForm::none) even_odd_ = dirac.even_odd_operator(even_odd_form, rhs);
+  /// \param dirac outlives this. \param rhs right-hand sides at most. \param kept sites of an even-odd form.
+  SystemOperator(const DiracOperator& dirac, EvenOddForm even_odd_form, int rhs, Parity kept = Parity::even)
+      : matrix_(&dirac.matrix()) {
+    if (even_odd_form != EvenOddForm::none) even_odd_ = dirac.even_odd_operator(even_odd_form, rhs, kept);
   }
   const DiracMatrix& a() const { return even_odd_ ? *even_odd_ : *matrix_; }
   const DiracMatrix& matrix() const { return *matrix_; }

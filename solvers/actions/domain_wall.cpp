@@ -189,7 +189,10 @@ void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, 
   symmetric ? d.a_inverse().apply(x, reduced, Parity::even, no) : x.copy_half(Parity::even, reduced);
 }
 
-std::unique_ptr<EvenOddOperator> DomainWallDirac::even_odd_operator(EvenOddForm form, int rhs) const {
+std::unique_ptr<EvenOddOperator> DomainWallDirac::even_odd_operator(EvenOddForm form, int rhs, Parity kept) const {
+  if (kept == Parity::odd)
+    throw UsageError(fmt::format("action {}: its even-odd form is on the even sites alone; use those",
+                                 option_name(values().info().name)));
   return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
 }
 

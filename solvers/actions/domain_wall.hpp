@@ -101,7 +101,8 @@ class DomainWallDirac final : public DiracOperator {
   const DomainWallHopping& parts() const { return parts_; }
   const ActionFields& fields() const override { return *fields_; }
   const DomainWallMatrix& matrix() const override { return matrix_; }
-  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const override;
+  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs,
+                                                     Parity kept = Parity::even) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;
 
   bool embeds() const override { return true; }

@@ -17,13 +17,17 @@ class HoppingEvenOdd : public EvenOddOperator {
   Components components() const override { return hopping_->components(); }
   int slices() const override { return hopping_->slices(); }
   double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
+  Subset subset() const override { return subset_of(kept_); }
 
  protected:
   /// \param hopping outlives this.
   /// \param rhs right-hand sides at most.
-  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd);
+  /// \param kept sites that the form acts on: even below, if the others are called odd.
+  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Parity kept);
+  Parity others() const { return opposite(kept_); }
 
   const HoppingTerm* hopping_;
+  Parity kept_;
   mutable SpinorField odd_;  // work space on the sites that the form eliminates
   double t_, h_;
 };
@@ -31,7 +35,7 @@ class HoppingEvenOdd : public EvenOddOperator {
 /// 1 - h^2 T_ee^-1 D_eo T_oo^-1 D_oe (symmetric) or T_ee - h^2 D_eo T_oo^-1 D_oe (asymmetric).
 class GeneralEvenOdd final : public HoppingEvenOdd {
  public:
-  GeneralEvenOdd(const HoppingTerm& hopping, EvenOddForm form, int rhs = 1);
+  GeneralEvenOdd(const HoppingTerm& hopping, EvenOddForm form, int rhs = 1, Parity kept = Parity::even);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override { apply(out, in, dagger, nullptr); }
   bool apply_summing(SpinorField& out, const SpinorField& in, Dagger dagger, const ProductSums& sums) const override;
   int sum_groups() const override { return hopping_->sum_groups(); }
@@ -58,7 +62,6 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
 class HermitianEvenOdd final : public HoppingEvenOdd {
  public:
   HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity parity = Parity::even);
-  Subset subset() const override { return parity_ == Parity::even ? Subset::even : Subset::odd; }
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   double flops() const override;
   bool hermitian() const override { return true; }
@@ -70,13 +73,11 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
   /// x_o = (b_o - h D_oe x_e) / t
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
   double residual_scale() const override;
-
- private:
-  Parity parity_;
 };
 
 /// Makes an even-odd form: HermitianEvenOdd if D^+ = -D and T is a number, else GeneralEvenOdd. \throws UsageError T is
 /// singular.
-std::unique_ptr<EvenOddOperator> even_odd(const HoppingTerm& hopping, EvenOddForm form, int rhs);
+std::unique_ptr<EvenOddOperator> even_odd(const HoppingTerm& hopping, EvenOddForm form, int rhs,
+                                          Parity kept = Parity::even);
 
 }  // namespace quarksmith

@@ -95,7 +95,7 @@ double FormulaMatrix::flops() const {
   return kernels_[0]->flops * slices() * static_cast<double>(domain()->lattice().global_sites());
 }
 
-std::unique_ptr<EvenOddOperator> FormulaDirac::even_odd_operator(EvenOddForm, int) const {
+std::unique_ptr<EvenOddOperator> FormulaDirac::even_odd_operator(EvenOddForm, int, Parity) const {
   throw UsageError("this action has no even-odd form: its formula stands as it is; solve on all sites");
 }
 

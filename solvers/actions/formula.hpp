@@ -67,7 +67,8 @@ class FormulaDirac final : public FlavouredDirac {
   const FormulaMatrix& matrix() const override { return matrix_; }
   const ActionFields& fields() const override { return *fields_; }
   /// \throws UsageError always.
-  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const override;
+  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs,
+                                                     Parity kept = Parity::even) const override;
 
  private:
   std::shared_ptr<const ActionFields> fields_;

@@ -4,8 +4,8 @@
 
 namespace quarksmith {
 
-std::unique_ptr<EvenOddOperator> HoppingDirac::even_odd_operator(EvenOddForm form, int rhs) const {
-  return even_odd(hopping_, form, rhs);
+std::unique_ptr<EvenOddOperator> HoppingDirac::even_odd_operator(EvenOddForm form, int rhs, Parity kept) const {
+  return even_odd(hopping_, form, rhs, kept);
 }
 
 std::unique_ptr<EvenOddOperator> HoppingDirac::square(Parity parity, int rhs) const {

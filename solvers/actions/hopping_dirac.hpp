@@ -16,7 +16,8 @@ class HoppingDirac final : public FlavouredDirac {
   const HoppingTerm& hopping() const { return hopping_; }
   const ActionFields& fields() const override { return *fields_; }
   const HoppingMatrix& matrix() const override { return matrix_; }
-  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs) const override;
+  std::unique_ptr<EvenOddOperator> even_odd_operator(EvenOddForm form, int rhs,
+                                                     Parity kept = Parity::even) const override;
   std::unique_ptr<EvenOddOperator> square(Parity parity, int rhs) const override;
   std::unique_ptr<DiracOperator> with(const ActionValues& values) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;

@@ -11,7 +11,7 @@
 namespace quarksmith {
 std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& fields, const PrecisionInfo& precision) {
   const ActionValues& values = fields.values();
-  if (!StoredTerm::is_part_of(values)) return nullptr;
+  if (fields.term() == nullptr && !StoredTerm::is_part_of(values)) return nullptr;
   if (fields.links().colours() != 3)
     throw UsageError(fmt::format(
         "action {}: its site term is made of links of three colours, these have {}; take an action without one",
@@ -26,7 +26,8 @@ std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& f
   const PrecisionInfo& high = find_precision("double");
   Term term = known->lock();
   if (term == nullptr)
-    *known = term = std::make_shared<const StoredTerm>(values, made, high, SiteTerm::shift_of(values));
+    *known = term = std::make_shared<const StoredTerm>(values, made, high, SiteTerm::shift_of(values), fields.term(),
+                                                       fields.links().domain());
   return precision.links == high.links ? term
                                        : std::make_shared<const StoredTerm>(*term, find_precision(precision.links));
 }

@@ -94,6 +94,7 @@ SiteTerm::SiteTerm(const ActionValues& values, std::shared_ptr<const StoredTerm>
     size_ = t.norm() / std::sqrt(double(t.rows()));
   } else if (stored_) {
     invertible_ = stored_->is_invertible();
+    if (stored_->size() != 0) size_ = std::hypot(stored_->size(), mu_);
   } else {
     invertible_ = diagonal_ * diagonal_ + shift() != 0;
     if (twisted_ && diagonal_ == 0)  // kernels have it as a multiple of the diagonal

@@ -51,6 +51,40 @@ TermField exponential(const TermField& exponent, double factor, double diagonal)
   return term;
 }
 
+/// Whole blocks plus those of a field of kind given_term, packed as the latter.
+HostGauge sum_of(const std::vector<HostTerm>& blocks, HostGauge packed) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t x = 0; x < blocks.size(); ++x) {
+    auto* reals = reinterpret_cast<double*>(packed.site.at(x));
+    for (const auto& h : blocks[x]) {
+      for (int i = 0; i < 6; ++i) *reals++ += h[7 * i].real();
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < i; ++j) {
+          *reals++ += h[6 * i + j].real();
+          *reals++ += h[6 * i + j].imag();
+        }
+    }
+  }
+  return packed;
+}
+
+std::vector<HostTerm> constant_term(const Lattice& lattice, double number) {
+  HostTerm term{};
+  for (auto& block : term)
+    for (int i = 0; i < 6; ++i) block[7 * i] = number;
+  return std::vector<HostTerm>(static_cast<std::size_t>(lattice.sites()), term);
+}
+
+/// The root of the mean square of a row.
+double size_of(const HostGauge& packed, Communicator& communicator) {
+  double sum = 0;
+  for (std::size_t x = 0; x < packed.site.size(); ++x)
+    for (int n = 0; n < 36; ++n) sum += (n % 18 < 3 ? 1 : 2) * std::norm(packed.site.at(x)[n]);
+  std::vector<double> sums = {sum};
+  communicator.sum(sums);
+  return std::sqrt(sums[0] / (12.0 * double(packed.lattice.global_sites())));
+}
+
 TermField stored(TermField term, const PrecisionInfo& precision) {
   return precision.word_bytes == 8 ? std::move(term) : encode_term(term, precision);
 }
@@ -79,17 +113,29 @@ bool StoredTerm::is_part_of(const ActionValues& values) {
   return std::any_of(blocks.begin(), blocks.end(), [&](const SiteBlock& b) { return values(b.number) != 0; });
 }
 
-StoredTerm::Double StoredTerm::build(const ActionValues& values, const StatementFields& fields,
-                                     std::optional<double> shift) {
+TermField StoredTerm::blocks_of(const ActionValues& values, const StatementFields& fields,
+                                std::optional<TermField>& exponent) {
   const ActionInfo& info = values.info();
   const double diagonal = values(info.diagonal);
-  std::optional<TermField> exponent;
-  if (info.exponential) exponent.emplace(sum_of_blocks(values, fields, 0));
-  TermField term =
-      exponent ? exponential(*exponent, values(info.exponential), diagonal) : sum_of_blocks(values, fields, diagonal);
-  const DomainPointer domain = term.domain_pointer();
+  if (!info.exponential) return sum_of_blocks(values, fields, diagonal);
+  exponent.emplace(sum_of_blocks(values, fields, 0));
+  return exponential(*exponent, values(info.exponential), diagonal);
+}
+
+StoredTerm::Double StoredTerm::build(const ActionValues& values, const StatementFields& fields,
+                                     std::optional<double> shift, const GivenField* added, const DomainPointer& on) {
+  std::optional<TermField> exponent, own;
+  if (added == nullptr || is_part_of(values)) own.emplace(blocks_of(values, fields, exponent));
+  double size = 0;
+  if (added != nullptr) {
+    const HostGauge all =
+        sum_of(own ? download(*own) : constant_term(on->lattice(), values(values.info().diagonal)), added->links);
+    size = size_of(all, on->communicator());
+    own.emplace(upload_term(all, on));
+  }
+  const DomainPointer domain = own->domain_pointer();
   const Kernel& invert = kernel_in_double(*domain, shift ? "invert_twisted_term" : "invert_term");
-  Double d{std::move(term), TermField(domain, high()), {}, std::move(exponent), {}};
+  Double d{std::move(*own), TermField(domain, high()), {}, std::move(exponent), {}, size};
   if (shift) d.factor.emplace(domain, high());
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Arguments a = arguments_for(*domain, d.term.lanes());
@@ -109,11 +155,12 @@ StoredTerm::Double StoredTerm::build(const ActionValues& values, const Statement
 }
 
 StoredTerm::StoredTerm(const ActionValues& values, const StatementFields& fields, const PrecisionInfo& precision,
-                       std::optional<double> shift)
-    : StoredTerm(build(values, fields, shift), precision) {}
+                       std::optional<double> shift, const GivenField* added, const DomainPointer& domain)
+    : StoredTerm(build(values, fields, shift, added, domain), precision) {}
 
 StoredTerm::StoredTerm(Double d, const PrecisionInfo& precision)
     : log_det_(d.log_det),
+      size_(d.size),
       term_(stored(std::move(d.term), precision)),
       inverse_(stored(std::move(d.inverse), precision)),
       exponent_(std::move(d.exponent)) {
@@ -123,6 +170,7 @@ StoredTerm::StoredTerm(Double d, const PrecisionInfo& precision)
 
 StoredTerm::StoredTerm(const StoredTerm& high, const PrecisionInfo& precision)
     : log_det_(high.log_det_),
+      size_(high.size_),
       term_(encode_term(high.term_, precision)),
       inverse_(encode_term(high.inverse_, precision)) {
   if (high.factor_) factor_.emplace(encode_term(*high.factor_, precision));

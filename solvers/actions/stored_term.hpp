@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "runtime/fields/given_field.hpp"
 #include "solvers/links/link_program.hpp"
 
 namespace quarksmith {
@@ -19,9 +20,10 @@ class StoredTerm {
   /// \param precision of the fields that kernels read.
   /// \param shift where a twisted mass stands beside C: `inverse` is C (C^2 + shift)^-1, `factor` is there, and
   ///        `log_det` is that of C^2 + shift (see SiteTerm).
+  /// \param added a field of kind given_term that is added to C; may be null, or all of C if the action has no blocks.
   /// \throws UsageError the build lacks a kernel; Error C is singular at some site.
   StoredTerm(const ActionValues& values, const StatementFields& fields, const PrecisionInfo& precision,
-             std::optional<double> shift = {});
+             std::optional<double> shift = {}, const GivenField* added = nullptr, const DomainPointer& domain = {});
   /// A copy in a precision other than double. \param high in double.
   StoredTerm(const StoredTerm& high, const PrecisionInfo& precision);
 
@@ -34,6 +36,8 @@ class StoredTerm {
   /// Sum over the sites of a parity of the whole lattice of log |det C|.
   double log_det(Parity parity) const { return log_det_[int(parity)]; }
   /// Whether it has an inverse at every site.
+  /// The root mean square of |C psi| / |psi| if something was added to C, else 0.
+  double size() const { return size_; }
   bool is_invertible() const { return std::isfinite(log_det_[0] + log_det_[1]); }
 
   /// Whether an action with these values has such a term: one of its blocks is not zero.
@@ -44,11 +48,16 @@ class StoredTerm {
     TermField term, inverse;
     std::optional<TermField> factor, exponent;
     std::array<double, 2> log_det;
+    double size = 0;
   };
-  static Double build(const ActionValues& values, const StatementFields& fields, std::optional<double> shift);
+  static TermField blocks_of(const ActionValues& values, const StatementFields& fields,
+                             std::optional<TermField>& exponent);
+  static Double build(const ActionValues& values, const StatementFields& fields, std::optional<double> shift,
+                      const GivenField* added, const DomainPointer& domain);
   StoredTerm(Double d, const PrecisionInfo& precision);
 
   std::array<double, 2> log_det_;
+  double size_;
   TermField term_, inverse_;
   std::optional<TermField> factor_, exponent_;
 };

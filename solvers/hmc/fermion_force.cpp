@@ -271,7 +271,8 @@ void FermionForce::add_formula(const SpinorField& psi, const SpinorField& chi, d
 
 void FermionForce::add_log_det(Parity parity, double flavours) {
   const StoredTerm* term = fermion_->dirac().stored_term();
-  if (term != nullptr) add_log_det(*term, parity, flavours * fermion_->dirac().matrix().slices());
+  if (term != nullptr && !fermion_->dirac().values().info().blocks.empty())
+    add_log_det(*term, parity, flavours * fermion_->dirac().matrix().slices());
 }
 
 void FermionForce::add_log_det(double flavours) {

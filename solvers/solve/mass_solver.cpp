@@ -57,7 +57,7 @@ struct MassSolver::Parts {
   static void rehearse(const Action& action, const std::vector<double>& masses, const Domain& domain, int colours,
                        const SolveSettings& settings) {
     const DomainPointer few = few_sites(domain);
-    Parts trial(action, masses, unit_gauge(few->lattice(), colours), few, settings);
+    Parts trial(action.on(few->lattice()), masses, unit_gauge(few->lattice(), colours), few, settings);
     trial.half(Parity::even);
     const LinearOperator& matrix = trial.high->matrix();
     const Blas blas(matrix);

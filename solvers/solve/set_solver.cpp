@@ -58,7 +58,7 @@ void SetSolver::rehearse(const Action& action, const SolveSettings& settings, co
   on_few.sources = 0;
   on_few.tell = {};
   const WorkingGauge gauge(links, few, find_storage(settings.links));
-  SetSolver trial(action, gauge, few, on_few);
+  SetSolver trial(action.on(few->lattice()), gauge, few, on_few);
   trial.reserve(1);
   trial.levels_.blas();
   const auto& [outer, inner, lowest] = trial.levels_.precision;

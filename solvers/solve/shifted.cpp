@@ -17,8 +17,8 @@ namespace quarksmith {
 struct ShiftedSolver::Parts {
   /// The operator in one precision, and the form in which it is iterated with.
   struct Level {
-    Level(std::unique_ptr<DiracOperator> d, EvenOddForm even_odd_form, int rhs)
-        : dirac(std::move(d)), system(*dirac, even_odd_form, rhs) {}
+    Level(std::unique_ptr<DiracOperator> d, const SolveSettings& s, int rhs)
+        : dirac(std::move(d)), system(*dirac, s.even_odd_form, rhs, s.kept) {}
     const LinearOperator& a() const { return system.a(); }
 
     std::unique_ptr<DiracOperator> dirac;
@@ -31,18 +31,16 @@ struct ShiftedSolver::Parts {
     if (find_storage(s.links).temporal)
       throw UsageError(
           fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
-    if (action.slices() > 1 || action.spins() != 4)
-      throw UsageError(fmt::format(
-          "action {}: shifted systems are solved for one flavour of Dirac quarks in four dimensions; use cg",
-          action.name()));
+    if (action.slices() > 1)
+      throw UsageError(fmt::format("action {}: shifted systems are solved for one flavour in four dimensions; use cg",
+                                   action.name()));
     const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
     const PrecisionInfo& full = find_precision("double");
     const LinkStore links(gauge, std::move(d), s.links, s.basis);
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
     const auto level = [&](const PrecisionInfo& precision, bool exact, int rhs) {
-      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision),
-                                     s.even_odd_form, rhs);
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision), s, rhs);
     };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
     const bool exact = !deviation.negligible();
@@ -51,7 +49,10 @@ struct ShiftedSolver::Parts {
     high = level(*outer, exact && outer == &full, width);
     if (inner != outer) low = level(*inner, false, width);
     if (outer != &full) exact_residual = level(full, exact, 1);
-    solver = std::make_unique<MultishiftSolver>(high->a(), low ? low->a() : high->a(), shifts);
+    squared = high->system.even_odd() != nullptr && high->system.even_odd()->hermitian();
+    solver = std::make_unique<MultishiftSolver>(
+        high->a(), low ? low->a() : high->a(), shifts,
+        squared ? MultishiftSolver::Form::hermitian : MultishiftSolver::Form::normal);
     const bool low_links = low || outer != &full;
     const std::string all = links.exact().storage();
     links_used = exact ? links_text(all, low_links ? s.links : all) : s.links;
@@ -61,6 +62,7 @@ struct ShiftedSolver::Parts {
   const BasisInfo* basis;
   LinkDeviation deviation;
   std::string links_used;
+  bool squared = false;                   ///< whether A^+ A is the even-odd form itself
   std::unique_ptr<Level> high, low;       ///< low only if the precisions differ
   std::unique_ptr<Level> exact_residual;  ///< only if high is not double
   std::unique_ptr<MultishiftSolver> solver;
@@ -70,7 +72,7 @@ ShiftedSolver::ShiftedSolver(const Action& action, const HostGauge& gauge, Domai
                              const SolveSettings& given, int shifts) {
   const auto rehearse = [&](const SolveSettings& s) {
     const DomainPointer few = few_sites(*domain);
-    const Parts trial(action, unit_gauge(few->lattice(), gauge.colours()), few, s, shifts);
+    const Parts trial(action.on(few->lattice()), unit_gauge(few->lattice(), gauge.colours()), few, s, shifts);
     const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
     convert_both_ways(trial.high->a(), {outer, inner});
   };
@@ -84,6 +86,7 @@ ShiftedSolver::~ShiftedSolver() = default;
 Subset ShiftedSolver::subset() const { return parts_->high->a().subset(); }
 const BasisInfo& ShiftedSolver::basis() const { return *parts_->basis; }
 const DomainPointer& ShiftedSolver::domain() const { return parts_->high->a().domain(); }
+SpinorField ShiftedSolver::field(int rhs) const { return parts_->high->a().field(rhs, find_precision("double")); }
 const LinkDeviation& ShiftedSolver::link_deviation() const { return parts_->deviation; }
 
 double ShiftedSolver::host_share() const {
@@ -96,7 +99,7 @@ double ShiftedSolver::residual(const SpinorField& x, const SpinorField& b, doubl
   const LinearOperator& a = parts_->exact_residual->a();
   const Blas blas(a);
   SpinorField y = b.like();
-  NormalOperator(a, 1).apply(y, x, Dagger::no);
+  parts_->squared ? a.apply(y, x, Dagger::no) : NormalOperator(a, 1).apply(y, x, Dagger::no);
   blas.axpby(shift, x, 1, y);
   return std::sqrt(blas.residual(b, y) / blas.norm2(b));
 }
@@ -123,7 +126,7 @@ std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField&
   std::vector<double> flops;
   double total = 0;
   for (const ShiftResult& r : results) {
-    flops.push_back(2 * (r.applications + r.exact_applications) * p.high->a().flops());
+    flops.push_back((p.squared ? 1 : 2) * (r.applications + r.exact_applications) * p.high->a().flops());
     total += flops.back();
   }
   for (std::size_t k = 0; k < shifts.size(); ++k) {

@@ -15,7 +15,8 @@ struct ShiftReport : SolveReport {
 };
 
 /// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or its even-odd form on the
-/// even sites, whose shifted equations are not equivalent to those of M.
+/// sites of one parity, whose shifted equations are not equivalent to those of M; of staggered quarks the block of M^+ M
+/// on these sites stands for A^+ A.
 class ShiftedSolver {
  public:
   /// \param settings `method` is ignored; the tolerance is on |b - (A^+ A + sigma) x| / |b|.
@@ -32,6 +33,8 @@ class ShiftedSolver {
   Subset subset() const;
   const BasisInfo& basis() const;
   const DomainPointer& domain() const;
+  /// A field like x and b, not initialised.
+  SpinorField field(int rhs) const;
   /// Deviation of the stored links, see Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
   /// Share of the time of all iterations so far in which the host was busy.

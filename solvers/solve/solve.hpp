@@ -44,6 +44,7 @@ struct SolveSettings {
   Method method = Method::automatic;
   MethodParameters parameters;
   EvenOddForm even_odd_form = EvenOddForm::symmetric;
+  Parity kept = Parity::even;  ///< sites of the even-odd form; of shifted systems alone
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
   /// in the second precision, with residual replacement in the first; `double-single-half`: the preconditioner works in
   /// the third. `auto`: double-half or double-single, if this build has their kernels, else double; once half has

@@ -116,6 +116,42 @@ TEST_P(CDynamics, MomentaGoThroughOtherOrders) {
   EXPECT_LE(distance(back, numbers_of(links)), 1e-15);
 }
 
+/// Momenta of 10 (MILC), 9 and 8 reals, P = i p_a lambda_a / 2 by the Gell-Mann matrices.
+TEST_P(CDynamics, MomentaGoThroughOrdersOfFewerReals) {
+  const Numbers p = random_momenta(13);
+  set_momenta(dynamics, p);
+  for (const int reals : {8, 9, 10})
+    for (const bool single : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", reals, single));
+      std::vector<double> numbers;
+      for (std::size_t link = 0; link < 4 * dynamics_sites; ++link) {
+        const Complex64* m = &p[9 * link];
+        std::vector<double> r = {m[1].real(), m[1].imag(), m[2].real(), m[2].imag(), m[5].real(),
+                                 m[5].imag(), m[0].imag(), m[4].imag(), m[8].imag(), 0};
+        if (reals == 8)  // p_a = -i tr(P lambda_a)
+          r = {2 * m[1].imag(),           2 * m[1].real(),
+               m[0].imag() - m[4].imag(), 2 * m[2].imag(),
+               2 * m[2].real(),           2 * m[5].imag(),
+               2 * m[5].real(),           (m[0].imag() + m[4].imag() - 2 * m[8].imag()) / std::sqrt(3.0)};
+        numbers.insert(numbers.end(), r.begin(), r.begin() + reals);
+      }
+      std::vector<float> floats(numbers.begin(), numbers.end());
+      quarksmith_link_format few = format;
+      few.reals = reals;
+      few.precision = single ? QUARKSMITH_SINGLE : QUARKSMITH_DOUBLE;
+      void* array = single ? static_cast<void*>(floats.data()) : numbers.data();
+      const void* from = array;
+      set_momenta(dynamics, random_momenta(14));
+      EXPECT_DONE(quarksmith_dynamics_set_momenta(dynamics, &from, &few));
+      EXPECT_LE(distance(get_momenta(dynamics), p), single ? 1e-7 : 1e-15);
+      const std::vector<double> before = single ? std::vector<double>(floats.begin(), floats.end()) : numbers;
+      std::ranges::fill(floats, 1), std::ranges::fill(numbers, 1);
+      EXPECT_DONE(quarksmith_dynamics_get_momenta(dynamics, &array, &few));
+      for (std::size_t n = 0; n < numbers.size(); ++n)
+        EXPECT_NEAR(single ? double(floats[n]) : numbers[n], before[n], single ? 1e-6 : 1e-14);
+    }
+}
+
 /// Which coefficient is which: those of loops are in tests/gauge_action_test.cpp.
 TEST_P(CDynamics, GaugeActionsHaveTheirForces) {
   quarksmith_gauge_loops wilson = initial(quarksmith_gauge_loops_init), oriented = wilson, twisted = wilson;

@@ -80,6 +80,7 @@ struct OpenHandles {
   Any open[kinds] = {};
   quarksmith_link_format links = link_format();
   quarksmith_spinor_format spinors = spinor_format();
+  quarksmith_term_format terms = initial(quarksmith_term_format_init);
   quarksmith_field_memory memory = initial(quarksmith_field_memory_init);
   quarksmith_gauge_loops loops = initial(quarksmith_gauge_loops_init);
   quarksmith_rational r = initial(quarksmith_rational_init);
@@ -106,6 +107,7 @@ std::vector<CallWithHandle> calls_of_links_and_fields(OpenHandles& s) {
       {context, "context", [&](Any h) { return quarksmith_kernel_count(h, &s.size); }},
       {context, "context", [&](Any h) { return quarksmith_kernel_name(h, 0, s.text, sizeof s.text); }},
       {context, "context", [&](Any h) { return quarksmith_gauge_load(h, s.in, &s.links, s.into<quarksmith_gauge>()); }},
+      {context, "context", [&](Any h) { return quarksmith_gauge_unit(h, s.numbers, s.into<quarksmith_gauge>()); }},
       {context, "context", [&](Any h) { return quarksmith_gauge_read(h, "none", s.into<quarksmith_gauge>()); }},
       {context, "context", [&](Any h) { return quarksmith_field_create(h, nullptr, s.into<quarksmith_field>()); }},
       {context, "context", [&](Any h) { return quarksmith_run(h, "list", "what=formats", nullptr, nullptr); }},
@@ -119,6 +121,8 @@ std::vector<CallWithHandle> calls_of_links_and_fields(OpenHandles& s) {
       {gauge, "gauge",
        [&, wilson](Any h) { return quarksmith_shifted_create(h, wilson, 1, s.into<quarksmith_shifted>()); }},
       {gauge, "gauge", [&](Any h) { return quarksmith_gauge_field(h, "phi", 1, s.numbers); }},
+      {gauge, "gauge", [&](Any h) { return quarksmith_gauge_links(h, "fat", 1, s.in, &s.links); }},
+      {gauge, "gauge", [&](Any h) { return quarksmith_gauge_term(h, "A", s.in[0], nullptr, &s.terms); }},
       {field, "field", [&](Any h) { return quarksmith_field_set(h, 0, s.psi.data(), &s.spinors); }},
       {field, "field", [&](Any h) { return quarksmith_field_get(h, 0, s.psi.data(), &s.spinors); }},
       {field, "to", [o](Any h) { return quarksmith_field_copy(h, o[field]); }},

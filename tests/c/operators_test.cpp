@@ -92,14 +92,16 @@ TEST_P(COperators, TakeLinksThatAreNotSu3WithAllReals) {
   check_matrix(a, "allow-non-su3", 1e-14);
 }
 
-/// A x_e = reduced for M x = b; x is found again from its even sites.
+/// A x_e = reduced for M x = b; x is found again from its even sites; or odd ones.
 TEST_P(COperators, HaveEvenOddForms) {
-  for (const std::string form : {"symmetric", "asymmetric"}) {
-    const Anisotropic s(GetParam(), true, 1.0);
+  const Anisotropic s(GetParam(), true, 1.0);
+  for (const auto& [form, sites] : {std::pair<std::string, int>("symmetric", QUARKSMITH_EVEN),
+                                    {"asymmetric", QUARKSMITH_EVEN},
+                                    {"symmetric parity=odd", QUARKSMITH_ODD},
+                                    {"asymmetric parity=odd", QUARKSMITH_ODD}}) {
     const Operator m = make_operator(s.gauge, s.how("")), a = make_operator(s.gauge, s.how("even-odd=" + form));
-    const Field x = field_of(m, QUARKSMITH_FULL, 2), b = field_of(m, QUARKSMITH_FULL, 2),
-                even = field_of(a, QUARKSMITH_EVEN, 2), reduced = field_of(a, QUARKSMITH_EVEN, 2),
-                out = field_of(a, QUARKSMITH_EVEN, 2);
+    const Field x = field_of(m, QUARKSMITH_FULL, 2), b = field_of(m, QUARKSMITH_FULL, 2), even = field_of(a, sites, 2),
+                reduced = field_of(a, sites, 2), out = field_of(a, sites, 2);
     const std::vector<Numbers> psi = s.sources(2, 60);
     for (int r = 0; r < 2; ++r) set(x, r, psi[r]), set(even, r, psi[r]);
     const double one[2] = {1, 0}, minus[2] = {-1, 0};
@@ -115,6 +117,10 @@ TEST_P(COperators, HaveEvenOddForms) {
     refused(quarksmith_reduce(m, reduced, b), QUARKSMITH_BAD_ARGUMENT, "on all sites");
     refused(quarksmith_matrix(a, 0, x, b), QUARKSMITH_BAD_ARGUMENT, "field out");
   }
+  Operator op;
+  for (const char* how :
+       {"action=wilson mass=0.1 parity=odd", "action=moebius mass=0.1 ls=4 even-odd=symmetric parity=odd"})
+    refused(quarksmith_operator_create(s.gauge, how, op.out()), QUARKSMITH_BAD_ARGUMENT, "");
 }
 
 double real_at(const quarksmith_field_memory& m, std::size_t word) {

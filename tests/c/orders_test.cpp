@@ -35,13 +35,25 @@ class Array {
   std::vector<char> bytes_;
 };
 
-/// Where a site stands when they are counted along `axes` (fastest first), even ones first if asked.
-int place_of(const Lattice& lattice, long long site, int sites, const int (&axes)[4]) {
-  const Coordinates x = lattice.coordinates(site);
-  int n = 0;
-  for (int k = 3; k >= 0; --k) n = n * lattice.extent(axes[k]) + x[axes[k]];
-  return sites == QUARKSMITH_EVEN_ODD ? n / 2 + int(Lattice::parity(x)) * int(lattice.half_sites()) : n;
-}
+/// Staggered phases by the first direction of their order: x (Kogut and Susskind), t (MILC: eta_t = 1, eta_x = (-1)^t,
+/// eta_y = (-1)^(t+x), eta_z = (-1)^(t+x+y)), or t, z, y, x (TIFR).
+struct Staggered {
+  int eta[4];
+  int (*exponent)(int mu, const Coordinates& x);
+};
+const Staggered staggered_phases[] = {
+    {{0, 0, 0, 0}, [](int, const Coordinates&) { return 0; }},
+    {{0, 1, 2, 3},
+     [](int mu, const Coordinates& x) {
+       return mu == 0 ? 0 : mu == 1 ? x[0] : mu == 2 ? x[0] + x[1] : x[0] + x[1] + x[2];
+     }},
+    {{3, 0, 1, 2},
+     [](int mu, const Coordinates& x) {
+       return mu == 3 ? 0 : mu == 0 ? x[3] : mu == 1 ? x[3] + x[0] : x[3] + x[0] + x[1];
+     }},
+    {{3, 2, 1, 0}, [](int mu, const Coordinates& x) {
+       return mu == 3 ? 0 : mu == 2 ? x[3] : mu == 1 ? x[3] + x[2] : x[3] + x[2] + x[1];
+     }}};
 
 /// Calls use(site, component, its place) for the sites of a parity (2: all) in arrays of a format.
 template <class Use>
@@ -52,7 +64,8 @@ void for_each_component(const Lattice& lattice, const quarksmith_spinor_format& 
     if (f.half) at = f.sites == QUARKSMITH_EVEN_ODD ? at % int(lattice.half_sites()) : at / 2;
     for (int s = 0; s < 4; ++s)
       for (int a = 0; a < 3; ++a)
-        use(site, 3 * s + a, std::size_t(12 * at + (f.order == QUARKSMITH_COLOUR_SPIN ? 4 * a + s : 3 * s + a)));
+        use(site, 3 * s + a,
+            std::size_t((f.stride == 0 ? 12 : 17) * at + (f.order == QUARKSMITH_COLOUR_SPIN ? 4 * a + s : 3 * s + a)));
   }
 }
 
@@ -79,25 +92,34 @@ class Orders : public OnDevice {
 TEST_P(Orders, OfLinks) {
   const auto domain = std::make_shared<Domain>(links.lattice, Device::cpu());
   const GaugeAverages averages = gauge_averages(links, domain);
-  for (int n = 0; n < 96; ++n) {
+  const HostSpinor hopped[] = {dense.hop({in})[0], dense.hop({in}, true)[0]};
+  for (int n = 0; n < 96 * 4; ++n) {  // folded in: sign of the boundary, which is found, or named by the format
     quarksmith_link_format f = link_format();
     f.precision = n & 1;
     f.sites = n >> 1 & 1;
     f.order = n >> 2 & 1;
     f.colour = n >> 3 & 1;
-    std::copy_n(axis_orders[n / 32], 4, f.axes);
+    std::copy_n(axis_orders[n / 32 % 3], 4, f.axes);
+    const Staggered& staggered = staggered_phases[n / 96];
+    std::copy_n(staggered.eta, 4, f.eta);
+    const bool sign = n % 5 > 1;
+    f.boundary[3] = n % 5 > 2;
     if (n >> 4 & 1) f.directions[0] = 3, f.directions[1] = 0, f.directions[2] = 1, f.directions[3] = 2;  // t first
     SCOPED_TRACE(n);
     const std::size_t sites = links.site.size();
-    std::vector<Array> arrays(4, Array(f.precision, 36 * sites)), again = arrays;
+    const bool apart = f.order == QUARKSMITH_DIRECTION_MAJOR;
+    const std::size_t each = (apart ? 9u : 36u) + (n % 7 < 3 ? 5u : 0u);
+    if (n % 7 < 3) f.stride = each * (f.precision == QUARKSMITH_SINGLE ? 8 : 16);
+    std::vector<Array> arrays(4, Array(f.precision, each * sites)), again = arrays;
     for (std::size_t site = 0; site < sites; ++site)
       for (int k = 0; k < 4; ++k)
         for (int e = 0; e < 9; ++e) {
           const std::size_t at = std::size_t(place_of(links.lattice, (long long)site, f.sites, f.axes));
           const int element = f.colour == QUARKSMITH_COLUMN_MAJOR ? 3 * (e % 3) + e / 3 : e;
-          const bool apart = f.order == QUARKSMITH_DIRECTION_MAJOR;
-          arrays[apart ? k : 0].set(9 * (apart ? at : 4 * at + std::size_t(k)) + std::size_t(element),
-                                    links.site[site][f.directions[k]][e]);
+          const Coordinates x = links.lattice.coordinates((long long)site);
+          const int mu = f.directions[k], minus = staggered.exponent(mu, x) + (sign && mu == 3 && x[3] == 7);
+          arrays[apart ? k : 0].set(each * at + (apart ? 0 : 9u * unsigned(k)) + std::size_t(element),
+                                    (minus % 2 == 0 ? 1.0 : -1.0) * links.site[site][mu][e]);
         }
     Gauge gauge;
     const void* from[] = {arrays[0].data(), arrays[1].data(), arrays[2].data(), arrays[3].data()};
@@ -110,37 +132,76 @@ TEST_P(Orders, OfLinks) {
     EXPECT_NEAR(plaquette[1], averages.space_plaquette, limit);
     EXPECT_NEAR(plaquette[2], averages.time_plaquette, limit);
     const int dagger = n % 3 == 0;
-    EXPECT_LE(support::compare(dslash(gauge, text_of(action), dagger, in), dense.hop({in}, dagger != 0)[0]).norm,
-              limit);
+    EXPECT_LE(support::compare(dslash(gauge, text_of(action), dagger, in), hopped[dagger]).norm, limit);
     EXPECT_DONE(quarksmith_gauge_get(gauge, to, &f));
     EXPECT_TRUE(again == arrays);
   }
 }
 
-/// Rows of the rotation from the DeGrand-Rossi basis; UKQCD's is the non-relativistic one with the other sign of the
-/// gamma_i: gamma_t turns it.
+/// gamma_i = (0, s i sigma_i; -s i sigma_i, 0), and gamma_t.
+std::array<reference::SpinMatrix, 4> gammas(double s, const reference::SpinMatrix& gamma_t) {
+  const Complex64 i(0, 1);
+  const Complex64 sigma[3][2][2] = {{{0, 1}, {1, 0}}, {{0, -i}, {i, 0}}, {{1, 0}, {0, -1}}};
+  std::array<reference::SpinMatrix, 4> gamma{};
+  for (int k = 0; k < 3; ++k)
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 2; ++b) {
+        gamma[k][a][2 + b] = s * i * sigma[k][a][b];
+        gamma[k][2 + a][b] = -s * i * sigma[k][a][b];
+      }
+  gamma[3] = gamma_t;
+  return gamma;
+}
+
+/// Rows of the rotation from the DeGrand-Rossi basis to the one of these matrices, up to a number: the sum of
+/// G X G_DeGrandRossi^+ over all products G of gammas.
+reference::SpinMatrix rotation_to(const std::array<reference::SpinMatrix, 4>& gamma) {
+  using reference::operator*, reference::operator+;
+  reference::SpinMatrix sum{}, seed{};
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s) seed[r][s] = {1.0 + r, 0.3 * s};
+  for (unsigned product = 0; product < 16; ++product) {
+    reference::SpinMatrix left = reference::identity(), right = left;
+    for (int mu = 0; mu < 4; ++mu)
+      if ((product >> mu & 1) != 0) {
+        left = left * gamma[mu];
+        right = right * reference::gamma(mu);
+      }
+    sum = sum + left * seed * reference::adjoint(right);
+  }
+  double norm = 0;
+  for (const auto& row : sum)
+    for (const Complex64& z : row) norm += std::norm(z);
+  return Complex64(2 / std::sqrt(norm)) * sum;
+}
+
 HostSpinor in_basis(int basis, const HostSpinor& psi, bool back) {
-  if (basis == 0) return psi;
-  reference::SpinMatrix v = reference::basis_of("non_relativistic")->rotation;
-  if (basis == 1) v = reference::operator*(reference::basis_of("non_relativistic")->gamma[3], v);
-  return reference::multiply(back ? reference::adjoint(v) : v, psi);
+  static const reference::SpinMatrix diagonal = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, -1, 0}, {0, 0, 0, -1}}},
+                                     minus = {{{0, 0, -1, 0}, {0, 0, 0, -1}, {-1, 0, 0, 0}, {0, -1, 0, 0}}};
+  static const reference::SpinMatrix rotations[] = {reference::identity(), rotation_to(gammas(1, diagonal)),
+                                                    rotation_to(gammas(-1, diagonal)), rotation_to(gammas(-1, minus))};
+  return reference::multiply(back ? reference::adjoint(rotations[basis]) : rotations[basis], psi);
 }
 
 TEST_P(Orders, OfSpinors) {
-  static const char* const bases[3] = {"degrand_rossi", "ukqcd", "non_relativistic"};
+  static const char* const bases[] = {"degrand_rossi", "ukqcd", "non_relativistic", "chiral"};
   const Gauge gauge = load(context, links);
   const Operator op = make_operator(gauge, text_of(action));
-  for (int n = 0; n < 3 * 3 * 16 * 2; ++n) {
+  std::vector<HostSpinor> expected;
+  for (int basis = 0; basis < 4; ++basis)
+    expected.push_back(in_basis(basis, dense.hop({in_basis(basis, in, true)})[0], false));
+  for (int n = 0; n < 4 * 3 * 16 * 2; ++n) {
     SCOPED_TRACE(n);
-    const int basis = n % 3, parity = n / 144;
+    const int basis = n % 4, parity = n / 192;
     quarksmith_spinor_format f = spinor_format();
     f.basis = bases[basis];
-    std::copy_n(axis_orders[n / 3 % 3], 4, f.axes);
-    f.precision = n / 9 & 1;
-    f.sites = n / 18 & 1;
-    f.order = n / 36 & 1;
-    f.half = n / 72 & 1;
-    Array from(f.precision, 12 * in.site.size()), to = from;
+    std::copy_n(axis_orders[n / 4 % 3], 4, f.axes);
+    f.precision = n / 12 & 1;
+    f.sites = n / 24 & 1;
+    f.order = n / 48 & 1;
+    f.half = n / 96 & 1;
+    if (n % 5 < 2) f.stride = 17 * (f.precision == QUARKSMITH_SINGLE ? 8 : 16);  // fields in a struct of a site
+    Array from(f.precision, 17 * in.site.size()), to = from;
     for_each_component(in.lattice, f, f.half ? 1 - parity : 2,
                        [&](long long site, int k, std::size_t at) { from.set(at, in.site.at(site)[k]); });
     void* outs = to.data();
@@ -149,8 +210,8 @@ TEST_P(Orders, OfSpinors) {
     HostSpinor out(in.lattice);
     for_each_component(in.lattice, f, f.half ? parity : 2,
                        [&](long long site, int k, std::size_t at) { out.site.at(site)[k] = to[at]; });
-    const auto expected = in_basis(basis, dense.hop({in_basis(basis, in, true)})[0], false);
-    EXPECT_LE(support::compare(out, dense::half({expected}, Parity(parity))[0]).norm, f.precision ? 5e-7 : 1e-14);
+    EXPECT_LE(support::compare(out, dense::half({expected[std::size_t(basis)]}, Parity(parity))[0]).norm,
+              f.precision ? 5e-7 : 1e-14);
   }
 }
 

@@ -107,7 +107,8 @@ TEST_P(Statuses, OfOptions) {
                                       {"action=staggered mass=0.1,0.2", bad, "mass"}});
   expect_refusals<quarksmith_shifted>(
       [&](const char* o, quarksmith_shifted** s) { return quarksmith_shifted_create(gauge, o, 1, s); },
-      {{"mass=1 even-odd=none reconstruct=12t", bad, "r12t"}, {"action=staggered mass=0.1", bad, "shifted systems"}});
+      {{"mass=1 even-odd=none reconstruct=12t", bad, "r12t"},
+       {"action=domain-wall mass=0.1 ls=4", bad, "shifted systems"}});
   Context none;
   refused(quarksmith_open("gpu", small_extent.data(), none.out()), unknown, "gpu");
   spinors.basis = "dirac";
@@ -126,6 +127,22 @@ TEST_P(Statuses, OfNumbers) {
   refused(quarksmith_gauge_load(context, in, &l, &no_gauge), bad, "order 2");
   l = links, l.axes[0] = 1;
   refused(quarksmith_gauge_load(context, in, &l, &no_gauge), bad, "axes 1,1,2,3");
+  const auto expect_format = [&](const std::string& text) {
+    refused(quarksmith_gauge_load(context, in, &l, &no_gauge), bad, text);
+    l = links;
+  };
+  l = links, l.stride = 287, expect_format("stride 287");
+  l.stride = 580, expect_format("stride 580");
+  l.reals = 10, expect_format("10 reals of links");
+  l.eta[0] = 1, expect_format("eta 1,0,0,0");
+  l.boundary[2] = 3, expect_format("boundary phase 3");
+  l.boundary[3] = 1;
+  refused(quarksmith_gauge_get(gauge, out, &l), bad, "boundary 0,0,0,1 of the format");
+  refused(quarksmith_gauge_links(gauge, "fat", 1, in, &l), bad, "boundary 0,0,0,1 of the format");
+  refused(quarksmith_gauge_links(gauge, "fat", 4, in, &links), bad, "length 4");
+  p.stride = 200;
+  refused(quarksmith_field_set(field, 0, psi.data(), &p), bad, "stride 200");
+  p = spinors;
   p.half = 1;
   refused(quarksmith_field_set(field, 0, psi.data(), &p), bad, "half = 1");
   refused(quarksmith_matrix_host(op, 0, 1, out, in, &p), bad, "half = 1");

@@ -87,6 +87,14 @@ inline Numbers numbers_of(const HostGauge& gauge) {
   const Complex64* first = gauge.site.at(0);
   return {first, first + gauge.site.size() * gauge.site.each()};
 }
+/// Where a site stands when they are counted along `axes` (fastest first), even ones first if asked.
+inline int place_of(const Lattice& lattice, long long site, int sites, const int (&axes)[4]) {
+  const Coordinates x = lattice.coordinates(site);
+  int n = 0;
+  for (int k = 3; k >= 0; --k) n = n * lattice.extent(axes[k]) + x[axes[k]];
+  return sites == QUARKSMITH_EVEN_ODD ? n / 2 + int(Lattice::parity(x)) * int(lattice.half_sites()) : n;
+}
+
 /// A spinor field of the reference, and back.
 inline HostSpinor spinor_of(const Numbers& numbers, const Lattice& lattice) {
   HostSpinor psi(lattice);

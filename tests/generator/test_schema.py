@@ -11,7 +11,6 @@ from generator.language import Links, Real, StaggeredFermion, action, adj, param
 from generator.lower.record import lower
 from generator.operators import RECORDS
 from generator.schema import actions_table, shown_in
-from generator.served import is_offered
 
 
 def test_docs_show_the_schema():
@@ -24,7 +23,7 @@ def test_explain_tells_formula_and_options(name, capsys):
     assert main(["explain", name.replace("_", "-")]) == 0
     text = capsys.readouterr().out
     assert "M psi = " in text
-    for option in ACTIONS[name].options.values() if is_offered(ACTIONS[name]) else ():
+    for option in ACTIONS[name].options.values():
         assert option.option in text and option.help in text
 
 
