@@ -1,5 +1,4 @@
 // Site terms of quarksmith.h.
-#include <Eigen/Core>
 #include <numeric>
 
 #include "interface/arrays.hpp"
@@ -8,8 +7,6 @@ using namespace quarksmith;
 using namespace quarksmith::interface;
 
 namespace {
-
-using Block = Eigen::Matrix<Complex64, 6, 6, Eigen::RowMajor>;
 
 /// The format of arrays of site terms, checked.
 class TermArrays {
@@ -30,13 +27,13 @@ class TermArrays {
     sites_.for_each_site(Subset::full, [&](long long site, const Coordinates&, long long place) {
       const Reals<const void> reals = sites_.at(array, place);
       for (int block = 0; block < 2; ++block) {
-        Eigen::Map<Block> a(all.data() + 72 * site + 36 * block);
+        Complex64* const a = all.data() + 72 * site + 36 * block;
         for (int i = 0; i < 6; ++i)
           for (int j = 0; j <= i; ++j) {
             const int n = number(block, i, j);
             const Complex64 z = scale * (i == j ? Complex64(reals[n]) : Complex64(reals[n], reals[n + 1]));
-            a(own(i), own(j)) = z;
-            a(own(j), own(i)) = std::conj(z);
+            a[6 * own(i) + own(j)] = z;
+            a[6 * own(j) + own(i)] = std::conj(z);
           }
       }
     });
@@ -60,11 +57,13 @@ class TermArrays {
 /// Largest modulus of an element of A B - 1.
 double deviation(const std::vector<Complex64>& a, const std::vector<Complex64>& b) {
   double largest = 0;
-  for (std::size_t n = 0; n < a.size(); n += 36) {
-    const Eigen::Map<const Block> left(a.data() + n), right(b.data() + n);
-    const double off = (left.lazyProduct(right) - Block::Identity()).cwiseAbs().maxCoeff();
-    if (!(off <= largest)) largest = off;
-  }
+  for (std::size_t n = 0; n < a.size(); n += 36)
+    for (std::size_t i = 0; i < 6; ++i)
+      for (std::size_t j = 0; j < 6; ++j) {
+        Complex64 sum = i == j ? -1 : 0;
+        for (std::size_t k = 0; k < 6; ++k) sum += a[n + 6 * i + k] * b[n + 6 * k + j];
+        if (const double off = std::abs(sum); !(off <= largest)) largest = off;
+      }
   return largest;
 }
 
