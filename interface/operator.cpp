@@ -194,10 +194,10 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
 quarksmith_status quarksmith_reduce(quarksmith_operator* op, quarksmith_field* reduced, quarksmith_field* b) {
   return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const auto to = operand<Field>(reduced, "reduced", o), from = operand<Field>(b, "b", o);
-    require_fits(o, *to, "reduced", subset_of(o.kept));
+    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
+    require_fits(o, *to, "reduced", form.subset());
     require_fits(o, *from, "b", Subset::full);
     require_pair(*to, *from);
-    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
     agree(from->spinors.rhs());
     form.prepare(to->spinors, from->spinors);
   });
@@ -208,12 +208,12 @@ quarksmith_status quarksmith_reconstruct(quarksmith_operator* op, quarksmith_fie
   return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const auto to = operand<Field>(x, "x", o), from = operand<Field>(reduced, "reduced", o),
                of = operand<Field>(b, "b", o);
+    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
     require_fits(o, *to, "x", Subset::full);
-    require_fits(o, *from, "reduced", subset_of(o.kept));
+    require_fits(o, *from, "reduced", form.subset());
     require_fits(o, *of, "b", Subset::full);
     require_pair(*to, *from);
     require_pair(*to, *of);
-    const EvenOddOperator& form = o.even_odd_operator(from->spinors.rhs());
     agree(from->spinors.rhs());
     form.reconstruct(to->spinors, from->spinors, of->spinors);
   });

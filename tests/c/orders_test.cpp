@@ -93,14 +93,14 @@ TEST_P(Orders, OfLinks) {
   const auto domain = std::make_shared<Domain>(links.lattice, Device::cpu());
   const GaugeAverages averages = gauge_averages(links, domain);
   const HostSpinor hopped[] = {dense.hop({in})[0], dense.hop({in}, true)[0]};
-  for (int n = 0; n < 96 * 4; ++n) {  // folded in: sign of the boundary, which is found, or named by the format
+  for (int n = 0; n < 96; ++n) {  // folded in: sign of the boundary, which is found, or named by the format
     quarksmith_link_format f = link_format();
     f.precision = n & 1;
     f.sites = n >> 1 & 1;
     f.order = n >> 2 & 1;
     f.colour = n >> 3 & 1;
-    std::copy_n(axis_orders[n / 32 % 3], 4, f.axes);
-    const Staggered& staggered = staggered_phases[n / 96];
+    std::copy_n(axis_orders[n / 32], 4, f.axes);
+    const Staggered& staggered = staggered_phases[n * 5 / 3 % 4];
     std::copy_n(staggered.eta, 4, f.eta);
     const bool sign = n % 5 > 1;
     f.boundary[3] = n % 5 > 2;
@@ -159,7 +159,7 @@ reference::SpinMatrix rotation_to(const std::array<reference::SpinMatrix, 4>& ga
   using reference::operator*, reference::operator+;
   reference::SpinMatrix sum{}, seed{};
   for (int r = 0; r < 4; ++r)
-    for (int s = 0; s < 4; ++s) seed[r][s] = {1.0 + r, 0.3 * s};
+    for (int s = 0; s < 4; ++s) seed[r][s] = {1.0 + r * r + 0.5 * s, 0.3 * s - 0.7 * r};
   for (unsigned product = 0; product < 16; ++product) {
     reference::SpinMatrix left = reference::identity(), right = left;
     for (int mu = 0; mu < 4; ++mu)

@@ -140,8 +140,8 @@ TEST_P(Statuses, OfNumbers) {
   refused(quarksmith_gauge_get(gauge, out, &l), bad, "boundary 0,0,0,1 of the format");
   refused(quarksmith_gauge_links(gauge, "fat", 1, in, &l), bad, "boundary 0,0,0,1 of the format");
   refused(quarksmith_gauge_links(gauge, "fat", 4, in, &links), bad, "length 4");
-  p.stride = 200;
-  refused(quarksmith_field_set(field, 0, psi.data(), &p), bad, "stride 200");
+  p.stride = 100;
+  refused(quarksmith_field_set(field, 0, psi.data(), &p), bad, "stride 100");
   p = spinors;
   p.half = 1;
   refused(quarksmith_field_set(field, 0, psi.data(), &p), bad, "half = 1");
