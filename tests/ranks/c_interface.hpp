@@ -13,6 +13,7 @@
 namespace c_on_ranks {
 
 using namespace c;
+using c::Context, c::Field, c::Gauge, c::Operator, c::Result, c::Solver;  // not those of the library
 using ranks::text;
 using ranks::world;
 
