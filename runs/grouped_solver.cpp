@@ -78,13 +78,13 @@ class GroupedSolver final : public KeptSolver {
       source.emplace(KeptSolver::domain(), find_precision("double"), Subset::full, count, b.components());
       quark.emplace(source->like());
     }
-    hand_out(b, given, source);
-    if (begins()) hand_out(x.field, x.basis, quark);
+    hand_out(b, source);
+    if (begins()) hand_out(x.field, quark);
     std::vector<SolveReport> mine;
     groups.all_ranks()->together([&] {
-      if (count > 0) mine = KeptSolver::solve({*quark, basis()}, *source, basis());
+      if (count > 0) mine = KeptSolver::solve({*quark, x.basis}, *source, given);
     });
-    bring_back(quark, x);
+    bring_back(quark, x.field);
     std::vector<SolveReport> reports(b.rhs());
     for (int g = 0; g < groups.count(); ++g) {
       const auto bytes = nlohmann::json::to_cbor(packed(mine));
@@ -111,34 +111,36 @@ class GroupedSolver final : public KeptSolver {
       visit(first, of_groups);
     }
   }
-  void hand_out(const SpinorField& from, const BasisInfo& given, std::optional<SpinorField>& to) const {
+  void hand_out(const SpinorField& from, std::optional<SpinorField>& to) const {
     HostSpinor whole(group_->groups.lattice(), from.colours());
     in_turn(from.rhs(), lattice(), from.colours(), [&](int first, const std::vector<HostSpinor*>& of_groups) {
       std::vector<const Complex64*> numbers(of_groups.size(), nullptr);
       for (std::size_t g = 0; g < of_groups.size(); ++g) {
         if (of_groups[g] == nullptr) continue;
-        download(from, *of_groups[g], given, first + static_cast<int>(g));
+        download(from, *of_groups[g], as_stored, first + static_cast<int>(g));
         numbers[g] = of_groups[g]->site.at(0);
       }
       group_->groups.hand_out(whole.site.each(), numbers, whole.site.at(0));
-      if (numbers[group_->groups.own()] != nullptr) upload(whole, *to, basis(), first / group_->groups.count());
+      if (numbers[group_->groups.own()] != nullptr) upload(whole, *to, as_stored, first / group_->groups.count());
     });
   }
-  void bring_back(const std::optional<SpinorField>& from, const QuarkNumbers& to) const {
-    HostSpinor whole(group_->groups.lattice(), to.field.colours());
-    in_turn(to.field.rhs(), lattice(), to.field.colours(), [&](int first, const std::vector<HostSpinor*>& of_groups) {
+  void bring_back(const std::optional<SpinorField>& from, SpinorField& to) const {
+    HostSpinor whole(group_->groups.lattice(), to.colours());
+    in_turn(to.rhs(), lattice(), to.colours(), [&](int first, const std::vector<HostSpinor*>& of_groups) {
       std::vector<Complex64*> numbers(of_groups.size(), nullptr);
       for (std::size_t g = 0; g < of_groups.size(); ++g)
         if (of_groups[g] != nullptr) numbers[g] = of_groups[g]->site.at(0);
-      if (numbers[group_->groups.own()] != nullptr) download(*from, whole, basis(), first / group_->groups.count());
+      if (numbers[group_->groups.own()] != nullptr) download(*from, whole, as_stored, first / group_->groups.count());
       group_->groups.bring_back(whole.site.each(), whole.site.at(0), numbers);
       for (std::size_t g = 0; g < of_groups.size(); ++g)
-        if (of_groups[g] != nullptr) upload(*of_groups[g], to.field, to.basis, first + static_cast<int>(g));
+        if (of_groups[g] != nullptr) upload(*of_groups[g], to, as_stored, first + static_cast<int>(g));
     });
   }
 
   Session& session_;
   std::unique_ptr<GroupOfRanks> group_;
+  /// Numbers travel as they are stored: those of fields on the host are in this basis.
+  const BasisInfo& as_stored = find_basis("degrand_rossi");
 };
 
 }  // namespace
