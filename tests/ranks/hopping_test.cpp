@@ -140,7 +140,7 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bo
 }
 
 /// Largest difference of two sites over the norm of the site, in roundings of the storage.
-double deviation(const HostSite& a, const HostSite& b, const Kernel& kernel) {
+double site_deviation(const HostSite& a, const HostSite& b, const Kernel& kernel) {
   double largest = 0, norm = 0;
   for (int k = 0; k < 12; ++k) {
     largest = std::max(largest, std::abs(a[k] - b[k]));
@@ -178,7 +178,7 @@ class Hopping : public testing::Test {
     double worst = 0;
     for (int r = 0; r < rhs; ++r)
       for (long long i = 0; i < here.sites(); ++i) {
-        const double d = deviation(mine[r].site[i], all[r].site[here.global_index(i)], kernel);
+        const double d = site_deviation(mine[r].site[i], all[r].site[here.global_index(i)], kernel);
         if (!(d <= worst)) worst = d;  // a NaN sticks
       }
     if (floats && limit > 0)
@@ -232,7 +232,7 @@ TEST_F(Hopping, WithoutNeighboursBoundariesAreWrong) {
       bool boundary = false;
       for (int mu = 0; mu < directions; ++mu)
         boundary = boundary || (here.split(mu) && (x[mu] == 0 || x[mu] == here.extent(mu) - 1));
-      ASSERT_EQ(deviation(mine.site[i], all.site[here.global_index(i)], kernel) > 1e6, boundary) << "site " << i;
+      ASSERT_EQ(site_deviation(mine.site[i], all.site[here.global_index(i)], kernel) > 1e6, boundary) << "site " << i;
     }
   }
 }
