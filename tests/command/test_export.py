@@ -47,8 +47,6 @@ def test_updates_of_one_colour_vector_agree_with_their_reference(tmp_path):
     "name",
     [
         "wilson_double_r18_nr_n1",
-        "wilson_single_r8_nr_n1__rows",
-        "wilson_dagger_axpby_tinv_half_r12_dr_n2",
         "staggered_bits20_r18_n1__complex",
         "wilson_taxpby_quarter_r12t_rotated_n1",
         "twisted_mass_taxpby_half_r12_nr_n1",

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -208,10 +209,16 @@ def test_a_range_that_does_not_cover_is_one_clear_error(quarksmith, tmp_path):
 
 @pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
 @pytest.mark.parametrize("case", CASES or ["none"])
-def test_trajectories_are_those_of_other_codes(quarksmith, case):
+@pytest.mark.parametrize("most", [1, pytest.param(100, marks=pytest.mark.full)])
+def test_trajectories_are_those_of_other_codes(quarksmith, case, most):
     """Energies at the start as a program of its own computes them and as their logs have them; all the rest after."""
     folder, expected = DATA / case, json.loads((DATA / case / "expected.json").read_text())
-    quarksmith("hmc", folder / "run.toml", "--replay", folder / "replay.h5", "--json", "out.json")
+    expected["recomputed"] = expected["recomputed"][:most]
+    text = (folder / "run.toml").read_text().replace('"start.ildg"', f'"{folder / "start.ildg"}"')
+    (quarksmith.folder / "run.toml").write_text(
+        re.sub(r"^count = (\d+)", lambda n: f"count = {min(most, int(n[1]))}", text, flags=re.M)
+    )
+    quarksmith("hmc", "run.toml", "--replay", folder / "replay.h5", "--json", "out.json")
     found, limits = quarksmith.json("out.json")["trajectories"], expected["tolerance"]
     assert set(found[0]["actions"]) == set(expected["recomputed"][0]["actions"])
     for name, (action, *_) in expected.get("trajectories", expected["recomputed"])[0]["actions"].items():

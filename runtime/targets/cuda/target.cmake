@@ -46,6 +46,7 @@ if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
   include(CheckCompilerFlag)
   check_compiler_flag(CUDA --Ofast-compile=max QUARKSMITH_OFAST_COMPILE)
   set(cuda_options $<$<BOOL:${QUARKSMITH_OFAST_COMPILE}>:--Ofast-compile=max>)
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG")  # of launches, by the host's compiler
   list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[a-z]?)$" "\\1-virtual" OUTPUT_VARIABLE kernel_architectures)
   set(devices none)
   message(STATUS "CUDA kernels: compiled fast, without tuned variants, for tests alone (QUARKSMITH_CUDA_FOR_TESTS)")
