@@ -236,7 +236,8 @@ quarksmith_status quarksmith_operator_field(quarksmith_operator* op, int sites, 
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on those of its `parity`. */
+/** out = A in (dagger 0) or A^+ in (1): A is M on full fields, or with `even-odd` its even-odd form on those of its
+ * `parity`. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
 /** Makes the right-hand side of the even-odd system A x_e = reduced from b of M x = b, and x from its solution x_e;
  * with `parity=odd` x_o. */

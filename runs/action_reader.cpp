@@ -26,8 +26,7 @@ std::string listed_name(const ActionInfo& a) { return option_name(a.extends.empt
 std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has) {
   std::vector<std::string> names;
   for (const ActionInfo& a : actions())
-    if (has(a) && std::find(names.begin(), names.end(), listed_name(a)) == names.end())
-      names.push_back(listed_name(a));
+    if (has(a) && std::find(names.begin(), names.end(), listed_name(a)) == names.end()) names.push_back(listed_name(a));
   return names;
 }
 

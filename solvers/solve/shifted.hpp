@@ -15,8 +15,8 @@ struct ShiftReport : SolveReport {
 };
 
 /// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or its even-odd form on the
-/// sites of one parity, whose shifted equations are not equivalent to those of M; of staggered quarks the block of M^+ M
-/// on these sites stands for A^+ A.
+/// sites of one parity, whose shifted equations are not equivalent to those of M; of staggered quarks the block of M^+
+/// M on these sites stands for A^+ A.
 class ShiftedSolver {
  public:
   /// \param settings `method` is ignored; the tolerance is on |b - (A^+ A + sigma) x| / |b|.
