@@ -13,8 +13,8 @@ DEEPEST = 16
 LONGEST = 1000
 """Numbers of an array or list where no field is asked for: extents, momenta, masses."""
 INSTEAD = "give a text or few numbers, or links as a GaugeField"
-SITE_AXES = ((), (4,), (4, 3), (4, 3, 3))
-"""Axes of a site: scalars, phases, spinors, links and matrices."""
+SITE_AXES = ((), (4,), (4, 3), (4, 3, 3), (2, 6, 6))
+"""Axes of a site: scalars, phases, spinors, links and matrices, a site term."""
 
 
 def checked(values: Mapping[str, Any], lattice: Lattice | None = None) -> dict[str, Any]:

@@ -72,6 +72,21 @@ def test_a_field_may_hold_any_numbers(qs, varied):
     assert all(np.array_equal(first, o) for o in others)
 
 
+def test_a_term_is_added_to_that_of_the_action(qs, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    u = qs.read(WEAK, device="cpu")
+    term = np.broadcast_to(4.5 * np.eye(6), (*EXTENT[::-1], 2, 6, 6)) + 0j
+    with h5py.File(tmp_path / "term.h5", "w") as file:
+        file["term"] = term
+    expected = qs.solve(u, qs.source(u), action="wilson", mass=0.5).lexicographic()
+    for given in (term, str(tmp_path / "term.h5")):
+        found = qs.solve(u, qs.source(u), action="wilson", mass=-4, field={"term": given}).lexicographic()
+        assert np.abs(found - expected).max() < 1e-9
+    term[3, 2, 1, 0, 1, 4, 2] = 0.1
+    with pytest.raises(qs.UsageError, match="term.* not Hermitian"):
+        qs.solve(u, qs.source(u), action="wilson", mass=-4, field={"term": term})
+
+
 def test_numbers_are_assigned_whatever_they_are_stored_as(qs):
     psi = qs.Spinors(qs.Lattice(EXTENT, device="cpu"), spins=1)
     a = numbers((1, *EXTENT[::-1], 3))
