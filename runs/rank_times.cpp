@@ -62,7 +62,8 @@ LinkBench::LinkBench(DomainPointer domain)
       out_(domain_->device_pointer(), large),
       in_(domain_->device_pointer(), large),
       host_(staged_ ? device_.allocate_host(2 * large) : nullptr),
-      shared_(device_.allocate_shared(large, ranks_)) {
+      shared_(static_cast<int>(ranks_.host_ranks().size()) == ranks_.size() ? device_.allocate_shared(large, ranks_)
+                                                                            : nullptr) {
   device_.fill(out_.data(), 0, large);
   device_.fill(in_.data(), 0, large);
   device_.synchronize();

@@ -146,7 +146,7 @@ int ScalingModel::hosts() const {
 
 std::string_view ScalingModel::policy() const {
   if (lattice_.ranks() == 1) return "alone";
-  if (hosts() > 1) return name_of(Policy::overlap);
+  if (hosts() > 1) return name_of(machine_.ranks_per_host > 1 ? Policy::mixed : Policy::overlap);
   // In half the plain kernel gains more by sharing the links of a batch than one launch does (howto-predict.md).
   const bool short_batch = work_.rhs > 1 && find_precision(work_.precision).word_bytes == 2;
   return name_of(machine_.gpu && !short_batch ? Policy::fused : Policy::peer);
@@ -177,8 +177,8 @@ void ScalingModel::faces(HopTime& t) const {
     if (hosts() == 1) {
       seconds += machine_.link.latency;
     } else {
-      seconds = std::max(seconds, bytes[1] / machine_.network->bytes_per_second) + messages[0] * machine_.link.latency +
-                messages[1] * machine_.network->latency;
+      seconds = std::max(seconds, bytes[1] / machine_.network->bytes_per_second) +
+                std::min(messages[0], 1.0) * machine_.link.latency + messages[1] * machine_.network->latency;
     }
     if (rank > 0 && seconds <= t.transfer) continue;
     t.transfer = seconds;

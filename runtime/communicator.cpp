@@ -53,6 +53,7 @@ std::vector<T> gathered(Communicator& c, const T& mine) {
 
 void Communicator::forget_launcher() {
   for (const char* name : launcher_variables) unsetenv(name);
+  unsetenv("QUARKSMITH_HOSTS");
 }
 
 std::shared_ptr<Communicator> Communicator::self() {

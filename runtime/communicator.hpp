@@ -68,7 +68,7 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Index of this rank among those of its host, their number, and the rank here of each.
+  /// Index of this rank among those of its machine, which picks its GPU; and all ranks of its host, in order.
   virtual int host_rank() const = 0;
   virtual const std::vector<int>& host_ranks() const = 0;
 

@@ -15,6 +15,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/communicator_mpi.hpp"
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
@@ -75,16 +76,19 @@ class Window final : public SharedMemory {
 /// Ranks of a communicator of MPI: they talk by copies of it, which end with it.
 class Ranks final : public Communicator {
  public:
-  /// \param place of this rank among them.
-  Ranks(MPI_Comm of, int place) {
+  /// \param place of this rank among them. \param host the one of a machine that this rank counts as.
+  Ranks(MPI_Comm of, int place, int host) {
     check(MPI_Comm_split(of, 0, place, &ranks_), "start");
     check(MPI_Comm_dup(ranks_, &control_), "start");
     for (const MPI_Comm c : {ranks_, control_}) MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
     MPI_Comm_rank(ranks_, &rank_);
     MPI_Comm_size(ranks_, &size_);
-    check(MPI_Comm_split_type(ranks_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_), "ranks of a host");
+    MPI_Comm machine = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(ranks_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine), "ranks of a host");
+    check(MPI_Comm_split(machine, host, rank_, &host_), "ranks of a host");
     int on_host = 0;
-    MPI_Comm_rank(host_, &host_rank_);
+    MPI_Comm_rank(machine, &host_rank_);
+    MPI_Comm_free(&machine);
     MPI_Comm_size(host_, &on_host);
     host_ranks_.resize(static_cast<std::size_t>(on_host));
     MPI_Allgather(&rank_, 1, MPI_INT, host_ranks_.data(), 1, MPI_INT, host_);
@@ -195,6 +199,20 @@ int free_made(MPI_Comm of, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
+/// The host that a rank counts as by QUARKSMITH_HOSTS, among so many of consecutive ranks each: a means of testing.
+/// \throws UsageError they would not have equally many ranks.
+int asked_host(int rank, int ranks) {
+  const char* const asked = std::getenv("QUARKSMITH_HOSTS");
+  if (asked == nullptr) return 0;
+  const long long hosts = as_integer(asked).value_or(0);
+  if (hosts < 1 || ranks % hosts != 0)
+    throw UsageError(
+        fmt::format("QUARKSMITH_HOSTS={}: {} rank(s) cannot be spread evenly over that many hosts; set a divisor of "
+                    "{}, or unset it",
+                    asked, ranks, ranks));
+  return static_cast<int>(rank / (ranks / hosts));
+}
+
 /// Kept as an attribute of the communicator, so that a copy of a communicator has messages of its own.
 std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
   int size = 1, rank = 0;
@@ -203,6 +221,10 @@ std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
   if (order.empty())
     for (int r = 0; r < size; ++r) order.push_back(r);
   require_permutation(order, size);
+  int started = 1, number = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &started);
+  MPI_Comm_rank(MPI_COMM_WORLD, &number);
+  const int host = asked_host(number, started);
   if (size == 1) return Communicator::self();
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -215,7 +237,7 @@ std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
   if (!found) check(MPI_Comm_set_attr(of, key, made = new Made), "start");
   const int place = static_cast<int>(std::find(order.begin(), order.end(), rank) - order.begin());
   std::shared_ptr<Ranks>& ranks = (*made)[order];
-  if (ranks == nullptr) ranks = std::make_shared<Ranks>(of, place);
+  if (ranks == nullptr) ranks = std::make_shared<Ranks>(of, place, host);
   return ranks;
 }
 
@@ -234,7 +256,10 @@ MPI_Comm handle_of(const Communicator& ranks) {
 
 std::shared_ptr<Communicator> Communicator::world() {
   if (present() != nullptr) return present();
-  if (!launched()) return self();  // the start of MPI takes a good part of a second
+  if (!launched()) {  // the start of MPI takes a good part of a second
+    (void)asked_host(0, 1);
+    return self();
+  }
   start_mpi();
   return present() = ranks_of(MPI_COMM_WORLD, {});
 }

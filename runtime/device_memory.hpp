@@ -34,8 +34,8 @@ class DeviceMemory {
   virtual bool in_reach_of_mpi() const { return true; }
   /// True if messages to other ranks must pass through host memory.
   bool staged(const Communicator& c) const { return c.size() > 1 && !in_reach_of_mpi(); }
-  /// Device memory that all ranks of the host can store into, zero at first; null on all of them if one cannot.
-  /// Collective.
+  /// Device memory that all ranks of the same host can store into, zero at first; null on all ranks if on any host one
+  /// cannot. Collective.
   virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
   /// Host memory that the device copies from and to at full speed.
   virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;

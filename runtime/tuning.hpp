@@ -25,7 +25,7 @@ struct TunedKernel {
 
 /// The fastest policy of halo exchange that was measured (runtime/ranks/halo.hpp).
 struct TunedPolicy {
-  std::string_view link;  ///< peer: ranks that can store into each other's memory, or mpi
+  std::string_view link;  ///< as Halos::link
   LaunchSize size;        ///< class of launches on the sites of one parity of the local lattice
   std::string_view precision;
   bool batch;  ///< of several right-hand sides

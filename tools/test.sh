@@ -12,6 +12,7 @@ export QUARKSMITH_ON_DEMAND=off   # a test that lacks a kernel is to fail
 
 rm -f "$build"/tests*.xml
 processors=$(nproc)
+wide=$(grep "^QUARKSMITH_PROFILE:STRING=wide$" "$build/CMakeCache.txt" 2>/dev/null)
 
 # start NAME RESULT COMMAND...: runs it beside others, with its output in NAME.log. Threads and ranks that spin while
 # they wait would take each other's processors.
@@ -50,10 +51,20 @@ c_tests() { cd "$build" && exec bin/quarksmith_c_tests; }
 
 # Each rank computes with one thread, and gives way while it waits.
 on_ranks() {
-  local ranks=$1 options=("${mpi_options[@]}")
+  local ranks=$1 name=${3:-ranks$1} options=("${mpi_options[@]}")
   [ ${#options[@]} = 0 ] || options+=(--oversubscribe --mca mpi_yield_when_idle 1)
   OMP_NUM_THREADS=1 mpirun "${options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
-    "--gtest_filter=${2:-*}" "--gtest_output=xml:$build/tests_ranks$ranks.xml"
+    "--gtest_filter=${2:-*}" "--gtest_output=xml:$build/tests_$name.xml"
+}
+
+# Two hosts of so many ranks, in namespaces where these can be made, else by the library's variable for tests.
+on_hosts() {
+  export OMP_NUM_THREADS=1 QUARKSMITH_TEST_HOSTS=2
+  tools/hosts.sh "$1" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 "--gtest_filter=$2" \
+    "--gtest_output=xml:$build/tests_hosts2x$1.xml"
+  local status=$?
+  [ $status = 77 ] || return $status
+  QUARKSMITH_HOSTS=2 on_ranks $((2 * $1)) "$2" "hosts2x$1"
 }
 
 several=""
@@ -85,13 +96,22 @@ Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propag
     start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "$([ $ranks = 8 ] && echo "$rest")"
     finish
   done
+  # Of several hosts what exchanges and adds up; the rest is the same work (docs/howto-ranks.md has the commands).
+  exchange="Communicator.*:Halos.*:Hopping.*:Solvers.*AnyGrid"
+  shapes=2
+  [ -z "$wide" ] || exchange="*" shapes="1 2"
+  for ranks in $shapes; do
+    started=()
+    start hosts2x$ranks "$build/tests_hosts2x$ranks.xml" on_hosts $ranks "$exchange"
+    finish
+  done
   for run in "${runs[@]}"; do
     case $run in
       0:*) ;;
-      *tests_ranks*) log=${run##*tests_} && cat "$build/${log%.xml}.log" ;;
+      *tests_ranks* | *tests_hosts*) log=${run##*tests_} && cat "$build/${log%.xml}.log" ;;
     esac
   done
-  grep -hE "^ranks:" "$build"/ranks[1248].log
+  grep -hE "^ranks:" "$build"/ranks[1248].log "$build"/hosts*.log
 else
   echo "ranks: not tested on several processes: that needs mpirun and a build with MPI (openmpi-bin, libopenmpi-dev)"
 fi
@@ -107,7 +127,7 @@ export QUARKSMITH_BUILD=$build
 export OPENBLAS_NUM_THREADS=1  # NumPy's matrices are small: its threads would only wait for each other
 # Whole runs, of which one part shows the same, are left to profile wide (make test-full).
 few="not slow and not full"
-! grep -q "^QUARKSMITH_PROFILE:STRING=wide$" "$build/CMakeCache.txt" 2>/dev/null || few="not slow"
+[ -z "$wide" ] || few="not slow"
 .venv/bin/python -m pytest -m "not alone and $few" "${together[@]}" "--junitxml=$build/tests_python.xml"
 runs+=("$?:$build/tests_python.xml")
 mapfile -t files < <(grep -rl --include="test_*.py" "mark\.alone" tests)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All C++ tests of a build on the GPUs of this machine: tools/test_gpu.sh BUILD [SHARDS] [FILTER]. Most of a test is a
 # reference that computes on the host with one thread: as many parts run beside each other as there are processors, in
-# turn on the GPUs; then the tests of ranks, one rank a GPU.
+# turn on the GPUs; then the tests of ranks, one rank a GPU, and on several also as two hosts; at last two ranks a GPU as
+# two hosts, the tests of hopping terms alone, since kernels of such ranks wait for each other's turn.
 set -u
 cd "$(dirname "$0")/.."
 . tools/mpi.sh
@@ -37,15 +38,22 @@ done
 unset GTEST_TOTAL_SHARDS
 echo "tests in $shards parts on $gpus GPU(s): $((SECONDS - start)) s"
 if ldd "$build/bin/quarksmith" | grep -q libmpi && command -v mpirun > /dev/null; then
+  # on_ranks RANKS HOSTS FILTER
+  on_ranks() {
+    local start=$SECONDS name=gpu_ranks$1_hosts$2
+    QUARKSMITH_HOSTS=$2 QUARKSMITH_TEST_HOSTS=$2 mpirun "${mpi_options[@]}" ${mpi_options:+--oversubscribe} -n "$1" \
+      "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 "--gtest_filter=$3" "--gtest_output=xml:$build/$name.xml" \
+      > "$build/$name.log" 2>&1
+    local status=$?
+    runs+=("$status:$build/$name.xml")
+    [ $status = 0 ] || cat "$build/$name.log"
+    echo "tests of $1 rank(s) on $2 host(s): $((SECONDS - start)) s"
+  }
   for ((ranks = 1; ranks <= gpus; ranks *= 2)); do
-    start=$SECONDS
-    mpirun "${mpi_options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
-      "--gtest_filter=$filter" "--gtest_output=xml:$build/gpu_ranks$ranks.xml" > "$build/gpu_ranks$ranks.log" 2>&1
-    status=$?
-    runs+=("$status:$build/gpu_ranks$ranks.xml")
-    [ $status = 0 ] || cat "$build/gpu_ranks$ranks.log"
-    echo "tests of ranks on $ranks GPU(s): $((SECONDS - start)) s"
+    on_ranks $ranks 1 "$filter"
+    [ $ranks = 1 ] || on_ranks $ranks 2 "$filter"
   done
+  [ "$gpus" = 1 ] || on_ranks $((2 * gpus)) 2 "Communicator.*:Halos.*:Hopping.SeveralRightHandSides"
 fi
 python=.venv/bin/python
 [ -x $python ] || python=python3

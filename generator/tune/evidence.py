@@ -22,7 +22,7 @@ WORD = re.compile(r"[A-Za-z0-9._-]{0,64}")
 """Pattern of digests and versions."""
 FACT = re.compile(r"[ -~]{0,200}")
 """Pattern of other facts that a device reports about itself."""
-CASE = re.compile(r"[a-z]{1,16}, grid \d{1,5}(x\d{1,5}){3}, [a-z0-9]{1,16}(, \d{1,5})?")
+CASE = re.compile(r"[a-z]{1,16}, grid \d{1,5}(x\d{1,5}){3}( over hosts)?, [a-z0-9]{1,16}(, \d{1,5})?")
 """Class of sizes, grid and precision of a measured policy."""
 COLUMNS = ("shape", "block", "min_blocks", "registers", "spills", "status", "deviation", "microseconds", "spread")
 """Members of a candidate that is written as a list; what was not measured is missing at its end."""

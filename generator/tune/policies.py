@@ -17,16 +17,18 @@ from ..spec import KernelSpec
 from .evidence import CASE, DEVICE, WORD, Field, check_device, read_field
 from .tuned import FOLDER, architectures, choices
 
-POLICIES = ("first", "overlap", "staged", "peer", "fused")
-PEER_POLICIES = ("peer", "fused")
-"""Policies that need ranks which can store into each other's memory."""
+MESSAGES = ("first", "overlap", "staged")
+LINKS = {"mpi": MESSAGES, "peer": (*MESSAGES, "peer", "fused"), "mixed": (*MESSAGES, "mixed")}
+"""What can be used, by the ranks that can store into each other's memory: none, all, those of each of several hosts."""
+HOSTS = " over hosts"
+"""What the grid of a case says of several hosts with several ranks each."""
 TINY_SITES, SMALL_SITES = 1 << 13, 1 << 17
 """Sites of one parity of a rank's part up to which a launch is tiny or small (runtime/tuning.hpp)."""
 
 
 @dataclass(frozen=True)
 class PolicyChoice:
-    """The policy for parts of a size and spinors of a precision; `link` is peer or mpi; a batch: of several columns."""
+    """The policy for parts of a size and spinors of a precision; `link` is of LINKS; a batch: of several columns."""
 
     link: str
     size: str
@@ -70,9 +72,10 @@ def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
     grid = "x".join(str(n.integer(1)) for n in data["grid"].each())
     if data.has("operator") and data["operator"].text(WORD) != "wilson":
         raise data["operator"].refuse("wilson: policies are chosen by its hops")
-    case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}"
+    link = data["link"].text() if data.has("link") else "peer"
+    case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}{HOSTS if link == 'mixed' else ''}"
     for row in data["rows"].each():
-        if row["policy"].text() in POLICIES:
+        if row["policy"].text() in (*LINKS["peer"], *LINKS["mixed"]):
             rhs = row["rhs"].integer(1)
             times = cases.setdefault(f"{case}, {row['precision'].text()}" + (f", {rhs}" if rhs > 1 else ""), {})
             times[row["policy"].text()] = round(row["microseconds"].number(), 3)
@@ -85,15 +88,15 @@ def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
     for folder in folders:
         for file in sorted((folder / "policies").glob("*.json")):
             data = _read(file)
-            groups: dict[tuple[str, str, bool], list[dict[str, float]]] = defaultdict(list)
+            groups: dict[tuple[bool, str, str, bool], list[dict[str, float]]] = defaultdict(list)
             for case, times in data["cases"].items():
-                size, _, precision, *rhs = case.split(", ")
-                groups[size, precision, bool(rhs)].append(times)
+                size, grid, precision, *rhs = case.split(", ")
+                groups[grid.endswith(HOSTS), size, precision, bool(rhs)].append(times)
             table[data["device"]] = [
                 PolicyChoice(link, *work, _best(rows, allowed))
-                for work, rows in sorted(groups.items())
-                for link, allowed in (("mpi", [p for p in POLICIES if p not in PEER_POLICIES]), ("peer", POLICIES))
-                if _common(rows, allowed)
+                for (hosts, *work), rows in sorted(groups.items())
+                for link, allowed in LINKS.items()
+                if hosts == (link == "mixed") and _common(rows, allowed)
             ]
     return table
 

@@ -51,7 +51,9 @@ void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const st
 
 Halos::Halos(const Domain& domain) : domain_(&domain) {
   Communicator& c = domain.communicator();
-  reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
+  const int on_host = static_cast<int>(c.largest(static_cast<double>(c.host_ranks().size())));
+  if (on_host > 1 && domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr)
+    reach_ = on_host == c.size() ? Reach::all : Reach::host;
   c.barrier();  // before another allocation could take its place
   for (int n = 0; n < policy_count; ++n) ways_[n] = HaloPolicy::make(Policy(n));
   const LaunchSize size = launch_size_of(domain.lattice().half_sites());
@@ -63,12 +65,17 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
       }
 }
 
+Policy Halos::usual() const {
+  if (reach_ == Reach::none) return Policy::overlap;
+  if (reach_ == Reach::host) return Policy::mixed;
+  return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
+}
+
 Policy Halos::policy_for(std::string_view precision, int rhs) const {
   if (asked_) return *asked_;
   for (const Measured& m : measured_)
     if (m.precision == precision && m.batch == (rhs > 1)) return m.policy;
-  if (!reachable_) return Policy::overlap;
-  return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
+  return usual();
 }
 Halos::~Halos() = default;
 
@@ -76,12 +83,12 @@ std::string Halos::refusal(Policy policy) const {
   const bool gpu = domain_->device().asynchronous();
   if (policy == Policy::fused && !gpu)
     return "policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use peer";
-  if ((policy == Policy::fused || policy == Policy::peer) && !reachable_)
-    return fmt::format(
-        "policy {}: ranks cannot store into each other's memory (several hosts, or GPUs without peer "
-        "access); use overlap",
-        name_of(policy));
-  return {};
+  if (!stores(policy) || reach_ == (policy == Policy::mixed ? Reach::host : Reach::all)) return {};
+  return fmt::format("policy {}: {}; use {}", name_of(policy),
+                     policy == Policy::mixed
+                         ? "for several hosts, with ranks on each that can store into each other's memory"
+                         : "ranks cannot store into each other's memory (several hosts, or GPUs without peer access)",
+                     name_of(usual()));
 }
 
 std::vector<Policy> Halos::possible() const {
@@ -107,7 +114,7 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
 }
 
 Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs, Policy policy) {
-  const bool shared = policy == Policy::peer || policy == Policy::fused;
+  const bool shared = stores(policy);
   auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach, shared}];
   if (zones && zones->capacity >= rhs) return *zones;
   domain_->device().synchronize();
@@ -129,14 +136,15 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, b
     z.halo.split |= 1 << mu;
     z.bytes += 2 * aligned_zone(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
-  if (shared) {
-    z.share(*domain_);
-  } else {
+  if (shared) z.share(*domain_);
+  for (int hop = 0; hop < 2 * directions; ++hop)
+    if (z.halo.face[hop / 2] != 0 && z.leaving[hop / 2][hop % 2] == nullptr) z.sent |= 1 << hop;
+  if (z.sent != 0) {
     z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
     z.host = device.allocate_host(2 * z.bytes);
-    z.arriving = static_cast<char*>(z.own.data());
-    for (auto& hops : z.leaving)
-      for (char*& to : hops) to = z.arriving + z.bytes;
+    if (!shared) z.arriving = static_cast<char*>(z.own.data());
+    for (int hop = 0; hop < 2 * directions; ++hop)
+      if ((z.sent >> hop & 1) != 0) z.leaving[hop / 2][hop % 2] = z.sending();
   }
   z.list_blocks(*domain_, g, kernel.reach);
   domain_->communicator().barrier();
@@ -157,6 +165,7 @@ void Halos::Zones::share(const Domain& domain) {
       if (halo.face[mu] == 0) continue;
       // What a forward hop needs goes to the part behind, and the other way round.
       char* other = memory_of(*shared, communicator, domain.lattice().rank_at(mu, back ? 1 : -1));
+      if (other == nullptr) continue;
       halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
       leaving[mu][back] = other + before;
     }
@@ -187,13 +196,18 @@ void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int r
 
 void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g, int reach) {
   for (const int parity : {0, 1}) {
-    std::vector<bool> outside(g.half_sites);
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; halo.face[mu] != 0 && n < reach; ++n)
-        for (const int slice : {n, g.extent[mu] - 1 - n})
-          for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
+    std::vector<bool> outside(g.half_sites), waiting(g.half_sites);
+    for (int hop = 0; hop < 2 * directions; ++hop)
+      for (int mu = hop / 2, n = 0; halo.face[mu] != 0 && n < reach; ++n)
+        for_each_on_face(g, parity, mu, hop % 2 != 0 ? n : g.extent[mu] - 1 - n, [&](int block, int) {
+          outside[block] = true;
+          waiting[block] = waiting[block] || (received() >> hop & 1) != 0;
+        });
     std::vector<int> boundary;
     for (int block = 0; block < g.half_sites; ++block) (outside[block] ? boundary : interior[parity]).push_back(block);
+    const auto rest =
+        std::stable_partition(boundary.begin(), boundary.end(), [&](int block) { return waiting[block]; });
+    waiting_count[parity] = static_cast<int>(rest - boundary.begin());
     interior[parity].push_back(-1);  // a list without an entry would stand for all blocks
     lists[parity] = Memory(domain.device_pointer(), (boundary.size() + 1) * sizeof(int));
     domain.device().upload(lists[parity].data(), boundary.data(), boundary.size() * sizeof(int));

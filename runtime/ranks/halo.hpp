@@ -24,9 +24,10 @@ enum class Policy {
   overlap,  ///< sites that need no halo are computed during the exchange, the others after it
   staged,   ///< as `first`, through host memory even if MPI could do without
   peer,     ///< on one host: packed spinors are stored into the neighbour's memory, where counters signal their arrival
-  fused     ///< as `peer`, in one kernel (GPUs)
+  fused,    ///< as `peer`, in one kernel (GPUs)
+  mixed     ///< on several hosts: as `fused` or, on CPUs, `peer` within each, with messages between them meanwhile
 };
-inline constexpr int policy_count = 5;
+inline constexpr int policy_count = 6;
 
 std::string_view name_of(Policy policy);
 std::span<const std::string_view> policy_names();
@@ -60,8 +61,8 @@ class Halos {
   /// Whether a hopping term can be one launch on all sites. Hopping terms with sums then always are: extra passes over
   /// fields and waiting would take longer.
   bool in_one_launch() const { return asked_ ? *asked_ == Policy::fused : refusal(Policy::fused).empty(); }
-  /// `peer` if ranks can store into each other's memory, else `mpi`.
-  std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
+  /// `peer` if ranks can store into each other's memory, `mixed` if those of a host can, else `mpi`.
+  std::string_view link() const { return reach_ == Reach::all ? "peer" : reach_ == Reach::host ? "mixed" : "mpi"; }
 
   /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, and `links` belong to
   /// arguments.links.
@@ -76,13 +77,17 @@ class Halos {
   struct Zones;  ///< runtime/ranks/halo_policy.hpp
 
  private:
+  /// The ranks whose memory a rank can store into: none, those of its host while there are others, all.
+  enum class Reach { none, host, all };
+  /// The policy that is best if nothing was measured.
+  Policy usual() const;
   /// Halo zones for kernels of a kind with `rhs` right-hand sides.
   Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
   void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkGhosts& links) const;
 
   const Domain* domain_;
-  bool reachable_;  ///< all ranks can store into each other's memory
+  Reach reach_ = Reach::none;
   std::optional<Policy> asked_;
   /// The fastest policy as measured on this device at this local volume (generator/tune/policies.py).
   struct Measured {

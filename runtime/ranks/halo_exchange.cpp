@@ -12,7 +12,8 @@ namespace quarksmith {
 
 char* memory_of(const SharedMemory& shared, const Communicator& communicator, int rank) {
   const std::vector<int>& ranks = communicator.host_ranks();
-  return static_cast<char*>(shared.part(static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin())));
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? nullptr : static_cast<char*>(shared.part(static_cast<int>(found - ranks.begin())));
 }
 
 char* HaloExchange::arriving(int rank) const {

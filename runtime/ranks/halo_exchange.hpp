@@ -17,7 +17,7 @@ inline std::size_t aligned_zone(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The memory of a rank on this host, by its number among all ranks.
+/// The memory of a rank, by its number among all ranks; null if it is on another host.
 char* memory_of(const SharedMemory& shared, const Communicator& communicator, int rank);
 
 /// Data of one face along mu: received from the neighbour on `side`, while this rank sends the same face of its own to

@@ -2,14 +2,16 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 
+#include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
 
-constexpr std::string_view names[policy_count] = {"first", "overlap", "staged", "peer", "fused"};
+constexpr std::string_view names[policy_count] = {"first", "overlap", "staged", "peer", "fused", "mixed"};
 
 constexpr HaloWork packing{.pack = true}, interior{.interior = true}, exterior{.exterior = true};
 constexpr HaloWork everywhere{.exterior = true, .whole = true};
@@ -21,25 +23,28 @@ class Exchange {
       : device_(domain.device()),
         communicator_(domain.communicator()),
         zones_(zones),
-        staged_(staged || device_.staged(communicator_)) {
-    char* const device_zones = static_cast<char*>(zones.own.data());
-    char* const host_zones = static_cast<char*>(zones.host.get());
-    arriving_ = staged_ ? host_zones : device_zones;
-    zones.messages(domain.lattice(), arriving_, arriving_ + zones.bytes, sends_, receives_);
+        staged_(staged || device_.staged(communicator_)),
+        host_(static_cast<char*>(zones.host.get())) {
+    if (zones.sent == 0) return;
+    char* const leaving = staged_ ? host_ + zones.bytes : zones.sending();
+    zones.messages(domain.lattice(), staged_ ? host_ : zones.arriving, leaving, sends_, receives_);
   }
   /// After the spinors are packed.
   void start() {
     device_.fork();
-    if (staged_)
-      device_.download_beside(arriving_ + zones_.bytes, static_cast<char*>(zones_.own.data()) + zones_.bytes,
-                              zones_.bytes);
+    for (const Place& p : zones_.places(staged_ ? zones_.sent : 0))
+      device_.download_beside(host_ + zones_.bytes + p.offset, zones_.sending() + p.offset, p.bytes);
+    if (!device_.asynchronous()) communicator_.start(sends_, receives_);
   }
   /// Waits until they have gone and others have come; kernels started after this find them.
   void finish() {
-    device_.wait_beside();
-    communicator_.start(sends_, receives_);
+    if (device_.asynchronous()) {
+      device_.wait_beside();
+      communicator_.start(sends_, receives_);
+    }
     communicator_.finish();
-    if (staged_) device_.upload_beside(zones_.own.data(), arriving_, zones_.bytes);
+    for (const Place& p : zones_.places(staged_ ? zones_.received() : 0))
+      device_.upload_beside(zones_.arriving + p.offset, host_ + p.offset, p.bytes);
     device_.join();
   }
 
@@ -48,7 +53,7 @@ class Exchange {
   Communicator& communicator_;
   Halos::Zones& zones_;
   bool staged_;
-  char* arriving_;
+  char* host_;
   std::vector<Message> sends_, receives_;
 };
 
@@ -79,51 +84,78 @@ class Overlap final : public HaloPolicy {
   }
 };
 
+/// On processors: stores into the memory of processes of the host, by the counters that the GPU's kernels use, and
+/// messages to others meanwhile.
+void exchange_on_host(const Domain& domain, const Kernel& kernel, Arguments a, Halos::Zones& zones) {
+  Halo now = zones.halo;
+  const long long shift = zones.exchange % 2 == 1 ? now.buffer : 0;
+  const int sent = zones.sent, received = zones.received();
+  for (int hop = 0; hop < 2 * directions; ++hop) {
+    const auto turn = [&](Operand& f, int by_message) {
+      if ((by_message >> hop & 1) != 0) return;  // those zones are not in pairs
+      f.data = static_cast<char*>(f.data) + shift;
+      f.norm += shift / static_cast<long long>(sizeof(float));
+    };
+    turn(now.arriving[hop / 2][hop % 2], received);
+    turn(now.leaving[hop / 2][hop % 2], sent);
+  }
+  a.halo = &now;
+  run_part(domain, kernel, a, zones, packing);
+  for (auto& hops : now.raise)
+    for (unsigned* const counter : hops)
+      if (counter != nullptr) std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
+  Exchange exchange(domain, zones, false);
+  exchange.start();
+  run_part(domain, kernel, a, zones, interior);
+  exchange.finish();
+  ++zones.exchange;
+  for (int hop = 0; hop < 2 * directions; ++hop) {
+    if (now.face[hop / 2] == 0 || (received >> hop & 1) != 0) continue;
+    std::atomic_ref arrived(now.signals->arrived[hop * HaloSignals::stride]);
+    while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.exchange) < 0) sched_yield();
+  }
+  run_part(domain, kernel, a, zones, exterior);
+}
+
 class PeerStores final : public HaloPolicy {
  public:
   void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
     Device& device = domain.device();
-    if (!device.asynchronous()) return apply_on_host(domain, kernel, a, zones);
+    if (!device.asynchronous()) return exchange_on_host(domain, kernel, a, zones);
     device.fork();
     device.run_halo(kernel, a, {.pack = true, .peers = true}, true);
     run_part(domain, kernel, a, zones, interior);
     device.join();
     device.run_halo(kernel, a, {.exterior = true, .peers = true}, false);
   }
-
- private:
-  /// Exchanges through memory that processes share, by the counters that the GPU's kernels use.
-  void apply_on_host(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) {
-    Halo now = zones.halo;
-    const long long shift = zones.exchange % 2 == 1 ? now.buffer : 0;
-    for (int mu = 0; mu < directions; ++mu)
-      for (const int back : {0, 1})
-        for (Operand* f : {&now.arriving[mu][back], &now.leaving[mu][back]}) {
-          f->data = static_cast<char*>(f->data) + shift;
-          f->norm += shift / static_cast<long long>(sizeof(float));
-        }
-    a.halo = &now;
-    run_part(domain, kernel, a, zones, packing);
-    for (int mu = 0; mu < directions; ++mu) {
-      if (now.face[mu] == 0) continue;
-      for (const int back : {0, 1}) std::atomic_ref(*now.raise[mu][back]).fetch_add(1, std::memory_order_release);
-    }
-    run_part(domain, kernel, a, zones, interior);
-    ++zones.exchange;
-    for (int hop = 0; hop < 2 * directions; ++hop) {
-      if (now.face[hop / 2] == 0) continue;
-      std::atomic_ref arrived(now.signals->arrived[hop * HaloSignals::stride]);
-      while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.exchange) < 0) sched_yield();
-    }
-    run_part(domain, kernel, a, zones, exterior);
-  }
 };
+
+constexpr HaloWork at_once{.pack = true, .exterior = true, .whole = true, .peers = true};
 
 class Fused final : public HaloPolicy {
  public:
+  void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones&) override {
+    domain.device().run_halo(kernel, a, at_once, false);
+  }
+};
+
+class Mixed final : public HaloPolicy {
+ public:
   void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
-    (void)zones;
-    domain.device().run_halo(kernel, a, {.pack = true, .exterior = true, .whole = true, .peers = true}, false);
+    Device& device = domain.device();
+    if (!device.asynchronous()) return exchange_on_host(domain, kernel, a, zones);
+    run_part(domain, kernel, a, zones, packing);  // for other hosts
+    Exchange exchange(domain, zones, false);
+    exchange.start();
+    device.run_halo(kernel, a, at_once, false);  // but for sites that need messages
+    exchange.finish();
+    // The other zones are those of one buffer or the other: kernels alone know which.
+    for (const Place& p : zones.places(zones.received()))
+      device.copy(zones.arriving + zones.halo.buffer + p.offset, zones.arriving + p.offset, p.bytes);
+    Halo last = zones.halo;
+    std::ranges::copy(zones.waiting_count, last.boundary_count);
+    a.halo = &last;
+    run_part(domain, kernel, a, zones, exterior);
   }
 };
 
@@ -161,9 +193,11 @@ std::unique_ptr<HaloPolicy> HaloPolicy::make(Policy policy) {
     case Policy::peer:
       return std::make_unique<PeerStores>();
     case Policy::fused:
+      return std::make_unique<Fused>();
+    case Policy::mixed:
       break;
   }
-  return std::make_unique<Fused>();
+  return std::make_unique<Mixed>();
 }
 
 void Halos::Zones::choose(Arguments& a, const HaloWork& work) const {
@@ -174,14 +208,26 @@ void Halos::Zones::choose(Arguments& a, const HaloWork& work) const {
 
 void Halos::Zones::messages(const Lattice& lattice, char* arriving, char* leaving, std::vector<Message>& sends,
                             std::vector<Message>& receives) const {
-  for (int mu = 0; mu < directions; ++mu)
-    for (const int back : {0, 1}) {
-      if (halo.face[mu] == 0) continue;
-      const Place& p = place[mu][back];
-      const int tag = 2 * mu + back, towards = back ? 1 : -1;
-      sends.push_back({lattice.rank_at(mu, towards), tag, leaving + p.offset, p.bytes});
-      receives.push_back({lattice.rank_at(mu, -towards), tag, arriving + p.offset, p.bytes});
-    }
+  for (int hop = 0; hop < 2 * directions; ++hop) {
+    const int mu = hop / 2, towards = hop % 2 != 0 ? 1 : -1;
+    const Place& p = place[mu][hop % 2];
+    if ((sent >> hop & 1) != 0) sends.push_back({lattice.rank_at(mu, towards), hop, leaving + p.offset, p.bytes});
+    if ((received() >> hop & 1) != 0)
+      receives.push_back({lattice.rank_at(mu, -towards), hop, arriving + p.offset, p.bytes});
+  }
+}
+
+std::vector<Place> Halos::Zones::places(int hops) const {
+  std::vector<Place> all;
+  for (int hop = 0; hop < 2 * directions; ++hop) {
+    if ((hops >> hop & 1) == 0) continue;
+    const Place& p = place[hop / 2][hop % 2];
+    if (all.empty() || all.back().offset + aligned_zone(all.back().bytes) != p.offset)
+      all.push_back(p);
+    else
+      all.back().bytes = p.offset + p.bytes - all.back().offset;
+  }
+  return all;
 }
 
 }  // namespace quarksmith

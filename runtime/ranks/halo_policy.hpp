@@ -6,6 +6,9 @@
 
 namespace quarksmith {
 
+/// Whether ranks store into each other's memory by this policy.
+inline bool stores(Policy policy) { return policy >= Policy::peer; }
+
 /// Offset of the zone of one hop among those of a rank, and its bytes: words, then norms.
 struct Place {
   std::size_t offset = 0, bytes = 0;
@@ -16,9 +19,10 @@ struct Halos::Zones {
   int capacity = 0;  ///< right-hand sides
   int lanes = 1;
   std::size_t bytes = 0;                 ///< of all zones of a rank, without the second buffer
-  std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the zones twice
-  Memory own;                            ///< else own memory: arriving, then leaving zones
+  std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the arriving zones twice
+  Memory own;                            ///< for messages: arriving zones if none are shared, then leaving ones
   std::shared_ptr<void> host;            ///< the same in host memory
+  int sent = 0;                          ///< bits of hops (2 mu + backward) whose spinors go to neighbours by messages
   char* arriving = nullptr;              ///< where the zones of this rank begin
   char* leaving[directions][2] = {};     ///< and those into which it packs
   int placed = 0;                        ///< right-hand sides for which halo and place are
@@ -26,8 +30,14 @@ struct Halos::Zones {
   Place place[directions][2];
   std::vector<int> interior[2];  ///< blocks of a parity and one number more, for kernels of the CPU
   Memory lists[2];
-  unsigned exchange = 0;  ///< of peers on the CPU: exchanges so far
+  int waiting_count[2] = {};  ///< of the boundary, whose list begins with them: sites that need what messages bring
+  unsigned exchange = 0;      ///< of peers on the CPU: exchanges so far
 
+  char* sending() const { return static_cast<char*>(own.data()) + bytes; }
+  /// Bits of hops that need what messages bring: those towards ranks to which messages go.
+  int received() const { return (sent & 0x55) << 1 | (sent & 0xaa) >> 1; }
+  /// The zones of some hops, adjacent ones together.
+  std::vector<Place> places(int hops) const;
   /// Allocates memory that neighbours store into, and maps theirs.
   void share(const Domain& domain);
   /// Computes the places of zones for `rhs` right-hand sides, one after the other.
@@ -35,7 +45,7 @@ struct Halos::Zones {
   void list_blocks(const Domain& domain, const Geometry& geometry, int reach);
   /// Restricts a kernel of the CPU to some blocks.
   void choose(Arguments& a, const HaloWork& work) const;
-  /// Messages to and from all neighbours, the zones beginning at `arriving` and `leaving`.
+  /// Messages to and from neighbours, the zones beginning at `arriving` and `leaving`.
   void messages(const Lattice& lattice, char* arriving, char* leaving, std::vector<Message>& sends,
                 std::vector<Message>& receives) const;
 };

@@ -33,6 +33,7 @@ RankSums::RankSums(const std::shared_ptr<Device>& device, Communicator& communic
     team_ = &host_;
     return;
   }
+  if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return;
   constexpr std::size_t words = 2ull * Team::most_rhs * most_peers * 2 * Team::most_sums;
   partial_sums_ = device->allocate_shared(words * sizeof(unsigned long long), communicator);
   if (partial_sums_ == nullptr) return;

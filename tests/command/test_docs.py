@@ -38,6 +38,7 @@ CHECKED = (
     (r"tools/(measure_host\.sh|(scaling|batch)_tables?\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
     (r"(masses|analysis/\w+)\.(toml|py)\b", "needs ensembles; test_masses.py and test_analysis.py run it"),
     (r"quarksmith measure (nucleon_charge|loop|flow|potential|gluon)\.toml", "test_analysis.py runs it"),
+    (r"quarksmith_ranks_tests$", "takes minutes; tools/test.sh runs it"),
     (r"^git show .*samples", "needs the history of this tree"),
     (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
 )

@@ -141,6 +141,30 @@ def test_propagator_is_that_of_one_process(quarksmith, mpirun, ranks, grid, extr
     assert (mpirun.folder / "together.h5").exists()
 
 
+def over_hosts(mpirun, hosts, *arguments):
+    """The line of four ranks that count as several hosts."""
+    line = mpirun.line(4, *arguments)
+    return [*line[: len(LAUNCH)], "-x", f"QUARKSMITH_HOSTS={hosts}", *line[len(LAUNCH) :]]
+
+
+def test_several_hosts_give_the_bits_of_one(mpirun):
+    line = ("propagator", *ACTION, "--grid", "1,1,2,2", "--tol", "1e-6", "--correlators")
+    for hosts in (1, 2, 4):
+        mpirun.run(over_hosts(mpirun, hosts, *line, f"{hosts}.json"))
+    one, *others = (mpirun.json(f"{hosts}.json")["correlators"] for hosts in (1, 2, 4))
+    assert others == [one, one]
+    policies = {}
+    for hosts in (1, 2, 4):
+        mpirun.run(over_hosts(mpirun, hosts, "devices", "--device", "cpu", "--json", "d.json", "--overwrite"))
+        policies[hosts] = [name for name, state in mpirun.json("d.json")["policies"].items() if state == "used"]
+    assert policies == {1: ["peer"], 2: ["mixed"], 4: ["overlap"]}
+
+
+@pytest.mark.parametrize("hosts", ["3", "0", "two"])
+def test_hosts_that_cannot_be_are_refused(mpirun, hosts):
+    assert f"QUARKSMITH_HOSTS={hosts}" in mpirun.run(over_hosts(mpirun, hosts, "devices"), 2).stderr
+
+
 def test_correlators_as_csv_and_one_writer(mpirun):
     run = mpirun(2, "propagator", *ACTION, "--tol", "1e-6", "--correlators", "c.csv")
     assert (mpirun.folder / "c.csv").read_text().count("\n") == 9

@@ -9,13 +9,15 @@ from generator.errors import SpecError
 from generator.tune.policies import PolicyChoice, add_evidence, policy_choices
 
 
-def result(folder, name, half_sites, times, device="Some GPU", precision="half", rhs=1):
+def result(folder, name, half_sites, times, device="Some GPU", precision="half", rhs=1, link="peer"):
     rows = [
         {"precision": precision, "policy": policy, "rhs": rhs, "microseconds": us, "gflops": 1, "bytes_sent": 0}
         for policy, us in times.items()
     ]
     path = folder / f"{name}.json"
-    path.write_text(json.dumps({"device_name": device, "half_sites": half_sites, "grid": [1, 1, 1, 4], "rows": rows}))
+    path.write_text(
+        json.dumps({"device_name": device, "half_sites": half_sites, "grid": [1, 1, 1, 4], "link": link, "rows": rows})
+    )
     return path
 
 
@@ -26,7 +28,8 @@ def test_the_fastest_of_each_kind_of_work_is_chosen(tmp_path):
     file = add_evidence([tiny, large], tmp_path)
     assert file == tmp_path / "tuned" / "policies" / "some_gpu.json"
     batch = result(tmp_path, "batch", 1 << 20, {"overlap": 600, "first": 600, "peer": 210, "fused": 300}, rhs=12)
-    add_evidence([more, batch], tmp_path)  # added to what is there
+    hosts = result(tmp_path, "hosts", 1 << 20, {"overlap": 95, "first": 100, "mixed": 90}, link="mixed")
+    add_evidence([more, batch, hosts], tmp_path)  # added to what is there
     assert policy_choices([tmp_path / "tuned"]) == {
         "Some GPU": [
             PolicyChoice("mpi", "large", "double", False, "overlap"),
@@ -37,6 +40,7 @@ def test_the_fastest_of_each_kind_of_work_is_chosen(tmp_path):
             PolicyChoice("peer", "large", "half", True, "peer"),
             PolicyChoice("mpi", "tiny", "half", False, "first"),
             PolicyChoice("peer", "tiny", "half", False, "fused"),
+            PolicyChoice("mixed", "large", "half", False, "mixed"),
         ]
     }
 

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   const int passed = testing::UnitTest::GetInstance()->successful_test_count();
   const double all_failed = world->sum(double(failed));
   if (world->rank() == 0)
-    fmt::print("ranks: {} rank(s): {} tests passed{}\n", world->size(), passed,
+    fmt::print("ranks: {} rank(s), {} a host: {} tests passed{}\n", world->size(), world->host_ranks().size(), passed,
                all_failed > 0 ? fmt::format(", failures on {} rank(s)", all_failed) : "");
 #ifdef QUARKSMITH_MPI
   if (started) MPI_Finalize();

@@ -1,5 +1,8 @@
 // How lattices are cut into parts, and how ranks talk.
+#include <cstdlib>
+
 #include "runtime/error.hpp"
+#include "runtime/ranks/halo.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {
@@ -58,11 +61,36 @@ TEST(Communicator, ExchangesAndSums) {
   EXPECT_EQ(world.exclusive_or(1u << world.rank()), (1u << n) - 1);
   EXPECT_EQ(world.broadcast(std::string(world.rank() == n - 1 ? "last" : "another"), n - 1), "last");
   const auto shared = world.shared_memory(sizeof(int));
-  *static_cast<int*>(shared->part(world.host_rank())) = world.rank();
+  const std::vector<int>& host = world.host_ranks();
+  const auto place = static_cast<int>(std::find(host.begin(), host.end(), world.rank()) - host.begin());
+  *static_cast<int*>(shared->part(place)) = world.rank();
   world.barrier();
-  for (std::size_t i = 0; i < world.host_ranks().size(); ++i)
-    EXPECT_EQ(*static_cast<int*>(shared->part(static_cast<int>(i))), world.host_ranks()[i]);
+  for (std::size_t i = 0; i < host.size(); ++i)
+    EXPECT_EQ(*static_cast<int*>(shared->part(static_cast<int>(i))), host[i]);
   world.barrier();
+}
+
+/// Hosts are those that were started (tools/test.sh), in namespaces or by the variable for tests.
+TEST(Communicator, HostsHaveConsecutiveRanks) {
+  const char* const hosts = std::getenv("QUARKSMITH_TEST_HOSTS");
+  const int each = ranks::world().size() / (hosts == nullptr ? 1 : std::atoi(hosts));
+  ASSERT_EQ(static_cast<int>(ranks::world().host_ranks().size()), each);
+  for (int n = 0; n < each; ++n) EXPECT_EQ(ranks::world().host_ranks()[n], ranks::world().rank() / each * each + n);
+}
+
+TEST(Halos, PoliciesFollowFromTheHosts) {
+  const int size = ranks::world().size(), each = static_cast<int>(ranks::world().host_ranks().size());
+  if (size == 1) return;
+  const DomainPointer domain = ranks::domain_of(ranks::local_lattice({8, 8, 8, 8}, ranks::grids()[0]));
+  Halos& halos = domain->halos();
+  const bool gpu = domain->device().asynchronous(), mixed = 1 < each && each < size;
+  EXPECT_EQ(halos.refusal(Policy::mixed).empty(), mixed);
+  EXPECT_EQ(halos.refusal(Policy::peer).empty(), each == size);
+  EXPECT_EQ(halos.refusal(Policy::fused).empty(), each == size && gpu);
+  EXPECT_EQ(halos.policy(), each == 1 ? Policy::overlap : mixed ? Policy::mixed : gpu ? Policy::fused : Policy::peer);
+  if (!mixed) {
+    EXPECT_THROW(halos.use(Policy::mixed), UsageError);
+  }
 }
 
 TEST(Communicator, AFailureOfOneRankIsKnownToAll) {

@@ -198,7 +198,6 @@ class CpuDevice final : public Device, public HopTimes, public Roofs {
   bool asynchronous() const override { return false; }
   double hopping_seconds() const override { return hopping_seconds_; }
   std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
-    if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return nullptr;
     return communicator.shared_memory(bytes);
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override {

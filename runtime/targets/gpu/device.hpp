@@ -198,8 +198,7 @@ class GpuDevice final : public Device, public Roofs {
 
   bool in_reach_of_mpi() const override { return QUARKSMITH_TARGET::in_reach_of_mpi(); }
   std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
-    if (static_cast<int>(communicator.host_ranks().size()) != communicator.size() || communicator.size() > most_peers)
-      return nullptr;
+    if (communicator.largest(static_cast<double>(communicator.host_ranks().size())) > most_peers) return nullptr;
     auto memory = std::make_unique<PeerMemory>(bytes, communicator);
     if (communicator.sum(double(memory->complete())) < communicator.size()) {
       communicator.barrier();

@@ -1,7 +1,8 @@
 /// \file
 /// The hopping term of one rank's part on GPUs: threads that pack what neighbours need, and sites, of the boundary or
 /// all. One launch may do both. Where ranks can store into each other's memory, packed spinors go straight into the
-/// neighbour's ghost zone, and a counter there tells how many have come; the host has no part in it.
+/// neighbour's ghost zone, and a counter there tells how many have come; the host has no part in it. Messages carry
+/// those for neighbours without a counter; sites that need such messages are left to a launch behind them.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -13,11 +14,17 @@ struct HaloBlocks {
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
   bool peers = false;
+  int left = 0;  ///< bits of hops (2 mu + backward): sites with one that leaves the local lattice are left out
 };
 
-/// Bytes to the ghost zones of the present exchange.
-QUARKSMITH_INLINE long long present_shift(const Halo& h, const HaloBlocks& w) {
-  return w.peers && (*static_cast<volatile unsigned*>(&h.signals->exchange) & 1) != 0 ? h.buffer : 0;
+/// Bytes to the ghost zones of the present exchange, or of so many before it.
+QUARKSMITH_INLINE long long zone_shift(const Halo& h, unsigned before) {
+  return ((*static_cast<volatile unsigned*>(&h.signals->exchange) - before) & 1) != 0 ? h.buffer : 0;
+}
+
+/// Whether the rank to which hops (mu, back) lead has this rank's counters, and this rank those of it.
+QUARKSMITH_HOST_DEVICE inline bool from_peer(const Halo& h, int mu, int back) {
+  return h.raise[mu][1 - back] != nullptr;
 }
 
 /// The last reader of an exchange's counters advances them to the next exchange. Called after `count` of the
@@ -30,11 +37,13 @@ QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const H
   h.signals->exchange += 1;
 }
 
-/// Blocks that pack one hop. A few saturate the links between GPUs; more would keep multiprocessors from the sites
-/// while their stores are under way. Where x is split each block has sites that wait for what is packed.
+/// Blocks that pack one hop; none if its spinors go the other way, as messages or not. A few saturate the links between
+/// GPUs; more would keep multiprocessors from the sites while their stores are under way. Where x is split each block
+/// has sites that wait for what is packed.
 inline constexpr int packing_threads = 8192, packing_threads_alone = 65536;
 template <int Block>
-QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, int mu, int rhs) {
+QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, const HaloBlocks& w, int mu, int back, int rhs) {
+  if ((h.raise[mu][back] != nullptr) != w.peers) return 0;
   int hops = 0;
   for (int nu = 0; nu < directions; ++nu) hops += 2 * (h.face[nu] != 0);
   const int threads = h.face[0] != 0 ? packing_threads_alone : packing_threads;
@@ -46,7 +55,7 @@ QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, int mu, int rhs) {
 template <class K, int Block, int Mu, int Sign>
 QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlocks& w, long long shift, int& block) {
   constexpr int back = Sign < 0;
-  const int face = h.face[Mu], count = face * a.rhs, blocks = pack_blocks<Block>(h, Mu, a.rhs);
+  const int face = h.face[Mu], count = face * a.rhs, blocks = pack_blocks<Block>(h, w, Mu, back, a.rhs);
   if (block >= blocks) {
     block -= blocks;
     return false;
@@ -74,7 +83,7 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
 /// The work of blocks below w.pack: what neighbours need, the far directions first.
 template <class K, int Block>
 QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
-  const long long shift = present_shift(h, w);
+  const long long shift = w.peers ? zone_shift(h, 0) : 0;
   (void)(pack_hop<K, Block, 3, +1>(a, h, w, shift, block) || pack_hop<K, Block, 3, -1>(a, h, w, shift, block) ||
          pack_hop<K, Block, 2, +1>(a, h, w, shift, block) || pack_hop<K, Block, 2, -1>(a, h, w, shift, block) ||
          pack_hop<K, Block, 1, +1>(a, h, w, shift, block) || pack_hop<K, Block, 1, -1>(a, h, w, shift, block) ||
@@ -92,6 +101,16 @@ struct Directions {
   static constexpr int bits = Bits;
 };
 
+/// Whether one of these hops leaves the local lattice from a site.
+template <int Reach>
+QUARKSMITH_INLINE bool hop_leaves(const Geometry& g, const Site& s, int hops) {
+  bool leaves = false;
+  for (int mu = 0; mu < directions; ++mu)
+    leaves = leaves || ((hops >> 2 * mu & 1) != 0 && s.x[mu] >= g.extent[mu] - Reach) ||
+             ((hops >> 2 * mu & 2) != 0 && s.x[mu] < Reach);
+  return leaves;
+}
+
 /// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
 /// Of a block's threads each group works on the same sites.
@@ -108,6 +127,8 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
     const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
     if (s.works) s.index = Order::site(a.geometry, from_middle);
     edge = edge && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+    if (edge && w.left != 0)
+      s.works = !hop_leaves<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), w.left);
   }
   s.edges = __syncthreads_count(edge) / Groups;
   return s;
@@ -126,12 +147,13 @@ QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
 }
 
 /// Waits until everything that neighbours send in this exchange has come; called by all threads of a block that has
-/// `edges` sites at the boundary. Returns the bytes to the zones in use.
+/// `edges` sites at the boundary. Returns the bytes to the zones in use. A launch behind messages finds those of the
+/// exchange that the launch before has done.
 QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w, int edges) {
-  if (!w.peers) return 0;
-  const long long shift = present_shift(h, w);
-  if (threadIdx.x < 2 * directions && h.face[threadIdx.x / 2] != 0) {
-    const int mu = threadIdx.x / 2;
+  if (!w.peers) return h.signals != nullptr ? zone_shift(h, 1) : 0;
+  const long long shift = zone_shift(h, 0);
+  const int mu = threadIdx.x / 2;
+  if (threadIdx.x < 2 * directions && from_peer(h, mu, threadIdx.x % 2)) {
     const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
     while (static_cast<int>(load_counter(h.signals->arrived + threadIdx.x * HaloSignals::stride) - expected) < 0) {
     }
@@ -225,12 +247,14 @@ HaloBlocks halo_blocks(const Arguments& a, const HaloWork& work, int groups) {
   const Halo& h = *a.halo;
   HaloBlocks w;
   unsigned packed = 0;
-  for (int mu = 0; mu < directions; ++mu) {
-    packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
-    if (work.pack) w.pack += 2 * pack_blocks<Threads>(h, mu, a.rhs);
-  }
   w.list = !work.whole;
   w.peers = work.peers;
+  for (int mu = 0; mu < directions; ++mu)
+    for (int back = 0; back < 2; ++back) {
+      if (h.raise[mu][back] != nullptr) packed += unsigned(h.face[mu]) * unsigned(a.rhs);
+      if (work.pack) w.pack += pack_blocks<Threads>(h, w, mu, back, a.rhs);
+      if (work.peers && h.face[mu] != 0 && !from_peer(h, mu, back)) w.left |= 1 << (2 * mu + back);
+    }
   w.sites = ((work.whole ? K::count(a) : h.boundary_count[a.parity]) + Sites - 1) / Sites;
   if (w.sites == 0) w.sites = 1;
   const BatchParts parts =

@@ -98,8 +98,7 @@ class Pool {
 class PeerMemory final : public SharedMemory {
  public:
   /// Memory of ranks that cannot be mapped is null.
-  PeerMemory(std::size_t bytes, Communicator& communicator)
-      : communicator_(communicator), own_(communicator.host_rank()) {
+  PeerMemory(std::size_t bytes, Communicator& communicator) : communicator_(communicator) {
     communicator.free_dropped();
     struct Offer {
       gpuIpcMemHandle_t handle;
@@ -117,6 +116,7 @@ class PeerMemory final : public SharedMemory {
     communicator.all_gather(&mine, sizeof(Offer), offers.data());
     for (const int rank : communicator.host_ranks()) {
       void* part = memory;
+      if (rank == communicator.rank()) own_ = static_cast<int>(parts_.size());
       if (rank != communicator.rank() &&
           (!offers[rank].good ||
            gpuIpcOpenMemHandle(&part, offers[rank].handle, gpuIpcMemLazyEnablePeerAccess) != gpuSuccess))
@@ -138,7 +138,7 @@ class PeerMemory final : public SharedMemory {
 
  private:
   Communicator& communicator_;
-  int own_;
+  int own_ = 0;
   long long number_;
   std::vector<void*> parts_;
 };
