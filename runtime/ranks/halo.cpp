@@ -140,9 +140,8 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, b
   for (int hop = 0; hop < 2 * directions; ++hop)
     if (z.halo.face[hop / 2] != 0 && z.leaving[hop / 2][hop % 2] == nullptr) z.sent |= 1 << hop;
   if (z.sent != 0) {
-    z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
+    z.own = Memory(domain_->device_pointer(), 3 * z.bytes);
     z.host = device.allocate_host(2 * z.bytes);
-    if (!shared) z.arriving = static_cast<char*>(z.own.data());
     for (int hop = 0; hop < 2 * directions; ++hop)
       if ((z.sent >> hop & 1) != 0) z.leaving[hop / 2][hop % 2] = z.sending();
   }
@@ -187,7 +186,7 @@ void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int r
         f.rhs_stride = face.order.words();
         f.norm_rhs_stride = face.order.padded() * lanes;
       };
-      put(halo.arriving[mu][back], arriving);
+      put(halo.arriving[mu][back], (received() >> (2 * mu + back) & 1) != 0 ? incoming() : arriving);
       put(halo.leaving[mu][back], leaving[mu][back]);
       offset += aligned_zone(face.data + face.norm);
     }

@@ -27,7 +27,7 @@ class Exchange {
         host_(static_cast<char*>(zones.host.get())) {
     if (zones.sent == 0) return;
     char* const leaving = staged_ ? host_ + zones.bytes : zones.sending();
-    zones.messages(domain.lattice(), staged_ ? host_ : zones.arriving, leaving, sends_, receives_);
+    zones.messages(domain.lattice(), staged_ ? host_ : zones.incoming(), leaving, sends_, receives_);
   }
   /// After the spinors are packed.
   void start() {
@@ -44,7 +44,7 @@ class Exchange {
     }
     communicator_.finish();
     for (const Place& p : zones_.places(staged_ ? zones_.received() : 0))
-      device_.upload_beside(zones_.arriving + p.offset, host_ + p.offset, p.bytes);
+      device_.upload_beside(zones_.incoming() + p.offset, host_ + p.offset, p.bytes);
     device_.join();
   }
 
@@ -151,7 +151,7 @@ class Mixed final : public HaloPolicy {
     exchange.finish();
     // The other zones are those of one buffer or the other: kernels alone know which.
     for (const Place& p : zones.places(zones.received()))
-      device.copy(zones.arriving + zones.halo.buffer + p.offset, zones.arriving + p.offset, p.bytes);
+      device.copy(zones.incoming() + zones.bytes + p.offset, zones.incoming() + p.offset, p.bytes);
     Halo last = zones.halo;
     std::ranges::copy(zones.waiting_count, last.boundary_count);
     a.halo = &last;

@@ -20,10 +20,10 @@ struct Halos::Zones {
   int lanes = 1;
   std::size_t bytes = 0;                 ///< of all zones of a rank, without the second buffer
   std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the arriving zones twice
-  Memory own;                            ///< for messages: arriving zones if none are shared, then leaving ones
-  std::shared_ptr<void> host;            ///< the same in host memory
+  Memory own;                            ///< for messages: arriving zones twice, as kernels find them, leaving ones
+  std::shared_ptr<void> host;            ///< in host memory arriving and leaving ones
   int sent = 0;                          ///< bits of hops (2 mu + backward) whose spinors go to neighbours by messages
-  char* arriving = nullptr;              ///< where the zones of this rank begin
+  char* arriving = nullptr;              ///< where the shared zones of this rank begin
   char* leaving[directions][2] = {};     ///< and those into which it packs
   int placed = 0;                        ///< right-hand sides for which halo and place are
   Halo halo;
@@ -33,7 +33,8 @@ struct Halos::Zones {
   int waiting_count[2] = {};  ///< of the boundary, whose list begins with them: sites that need what messages bring
   unsigned exchange = 0;      ///< of peers on the CPU: exchanges so far
 
-  char* sending() const { return static_cast<char*>(own.data()) + bytes; }
+  char* incoming() const { return static_cast<char*>(own.data()); }
+  char* sending() const { return incoming() + 2 * bytes; }
   /// Bits of hops that need what messages bring: those towards ranks to which messages go.
   int received() const { return (sent & 0x55) << 1 | (sent & 0xaa) >> 1; }
   /// The zones of some hops, adjacent ones together.
