@@ -99,7 +99,7 @@ Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propag
     finish
   done
   # Of several hosts what exchanges and adds up; the rest is the same work (docs/howto-ranks.md has the commands).
-  exchange="Communicator.*:Halos.*:Hopping.*:Solvers.*AnyGrid"
+  exchange="Communicator.*:Halos.*:Hopping.Parts*:Hopping.Several*:Solvers.*AnyGrid:RankFiles.PropagatorsHold*"
   shapes=2
   [ -z "$wide" ] || exchange="*" shapes="1 2"
   for ranks in $shapes; do

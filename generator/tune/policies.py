@@ -93,8 +93,8 @@ def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
                 size, grid, precision, *rhs = case.split(", ")
                 groups[grid.endswith(HOSTS), size, precision, bool(rhs)].append(times)
             table[data["device"]] = [
-                PolicyChoice(link, *work, _best(rows, allowed))
-                for (hosts, *work), rows in sorted(groups.items())
+                PolicyChoice(link, size, precision, batch, _best(rows, allowed))
+                for (hosts, size, precision, batch), rows in sorted(groups.items())
                 for link, allowed in LINKS.items()
                 if hosts == (link == "mixed") and _common(rows, allowed)
             ]

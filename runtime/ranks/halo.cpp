@@ -82,7 +82,8 @@ Halos::~Halos() = default;
 std::string Halos::refusal(Policy policy) const {
   const bool gpu = domain_->device().asynchronous();
   if (policy == Policy::fused && !gpu)
-    return "policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use peer";
+    return fmt::format("policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use {}",
+                       name_of(usual()));
   if (!stores(policy) || reach_ == (policy == Policy::mixed ? Reach::host : Reach::all)) return {};
   return fmt::format("policy {}: {}; use {}", name_of(policy),
                      policy == Policy::mixed
