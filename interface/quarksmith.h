@@ -102,14 +102,13 @@ quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4],
 quarksmith_status quarksmith_split(quarksmith_context* context, const int groups[4], quarksmith_context** part);
 /** The links of a gauge field on such a context. All ranks that share `gauge` call this. */
 quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_context* part, quarksmith_gauge** split);
-/** Takes turns with a stream of the caller (cudaStream_t, hipStream_t; NULL: the default one) from now on: calls that
- * take arrays in the memory of the GPU begin after what is in it, and what is put there later waits for their results.
- * Without one the caller waits for its own work before such calls, and they return when theirs is done. */
+/** Takes turns with a stream of the caller (NULL: the default one of the GPU) from now on: calls that take arrays in the
+ * memory of the GPU begin after what is in it, and what is put there later waits for their results. Without one the
+ * caller waits for its own work before such calls, and they return when theirs is done. */
 quarksmith_status quarksmith_use_stream(quarksmith_context* context, void* stream);
 
-/** A pool of GPU memory that the library shares with its caller. Both functions are given the stream of the library:
- * what is put there after `allocate` uses the memory, what is there at `release` may still do so. They are called under
- * the lock of the context, also when handles are freed, and must not call the library. */
+/** A pool of GPU memory that the library shares with its caller. Both functions get the stream of the library: what is
+ * put there after `allocate` uses the memory, what is there at `release` may still do so. They must not call it. */
 typedef struct {
   size_t size;
   void* (*allocate)(size_t bytes, void* stream, void* data); /**< NULL: there is no more */

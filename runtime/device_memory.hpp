@@ -51,7 +51,7 @@ class DeviceMemory {
   /// Takes memory from a pool of the calling program from now on. \throws UsageError the device is of another kind, or
   /// some of its memory is in use.
   virtual void use(Allocator pool);
-  /// The device in whose memory an address lies, such as `cuda:0`; empty: the host's.
+  /// The device in whose memory an address lies, `TARGET:N`; empty: the host's.
   virtual std::string holder_of(const void*) const { return {}; }
   /// Takes its turn in a stream of the calling program at `begin_for_caller` and `end_for_caller` from now on.
   /// \throws UsageError devices of this kind have no streams.
