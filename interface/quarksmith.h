@@ -96,14 +96,14 @@ quarksmith_status quarksmith_ranks_init(quarksmith_ranks* ranks);
  * turn. \param extent of the local lattice. */
 quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4], const quarksmith_ranks* ranks,
                                         quarksmith_context** context);
-/** Opens a context for the group of this rank: with `groups` along x, y, z, t, which divide the grid, neighbouring ranks
- * share the whole lattice anew, each with a local lattice that many times as large. Groups compute on their own, e.g.
- * for sources of their own. All ranks call this. Solvers with `split` form groups for themselves. */
+/** Opens a context for the group of this rank: with `groups` along x, y, z, t, which divide the grid, neighbouring
+ * ranks share the whole lattice anew, each with a local lattice that many times as large. Groups compute on their own,
+ * e.g. for sources of their own. All ranks call this. Solvers with `split` form groups for themselves. */
 quarksmith_status quarksmith_split(quarksmith_context* context, const int groups[4], quarksmith_context** part);
 /** The links of a gauge field on such a context. All ranks that share `gauge` call this. */
 quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_context* part, quarksmith_gauge** split);
-/** Takes turns with a stream of the caller (NULL: the default one of the GPU) from now on: calls that take arrays in the
- * memory of the GPU begin after what is in it, and what is put there later waits for their results. Without one the
+/** Takes turns with a stream of the caller (NULL: the default one of the GPU) from now on: calls that take arrays in
+ * the memory of the GPU begin after what is in it, and what is put there later waits for their results. Without one the
  * caller waits for its own work before such calls, and they return when theirs is done. */
 quarksmith_status quarksmith_use_stream(quarksmith_context* context, void* stream);
 

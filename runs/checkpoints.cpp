@@ -86,7 +86,8 @@ std::string differences(RunKeys before, const RunKeys& now) {
   std::vector<std::string> all;
   for (const auto& [key, any] : both)
     if (value(before, key) != value(now, key))
-      all.push_back(fmt::format("{} was {}, now {}", printable(key), shown(value(before, key)), shown(value(now, key))));
+      all.push_back(
+          fmt::format("{} was {}, now {}", printable(key), shown(value(before, key)), shown(value(now, key))));
   if (all.size() > most) {
     const std::size_t more = all.size() - most;
     all.resize(most);

@@ -103,8 +103,7 @@ static quarksmith_status solve(const work_t* w) {
     if (residual > worst) worst = residual;
   }
   norm = sum(w->comm, x, COLUMNS * size);
-  if (w->rank == 0)
-    printf("12 columns: |x|^2 %.9f, residuals %s\n", norm, worst < 1e-20 ? "below 1e-10" : "too large");
+  if (w->rank == 0) printf("12 columns: |x|^2 %.9f, residuals %s\n", norm, worst < 1e-20 ? "below 1e-10" : "too large");
   TRY(quarksmith_dslash_host(op, QUARKSMITH_EVEN, 0, 1, applied, solved, &w->format));
   norm = sum(w->comm, r, size);
   if (w->rank == 0) printf("Dslash: %.9f\n", norm);
