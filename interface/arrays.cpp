@@ -56,8 +56,8 @@ std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
   return v;
 }
 
-/// \throws StatusError the array is in the memory of another device than the context.
-/// \return whether it is in that of the device.
+}  // namespace
+
 bool is_on(const Device& device, const void* array) {
   const std::string holder = device.holder_of(array);
   if (!holder.empty() && holder != device.name())
@@ -65,41 +65,6 @@ bool is_on(const Device& device, const void* array) {
                        device.name(), device.name()));
   return !holder.empty();
 }
-
-/// Arrays where the host reaches them: those in the memory of a GPU are copied.
-template <class Void>
-class ArraysOnHost {
- public:
-  ArraysOnHost(Device& device, Void* const* given, int count, const SiteArrays& format)
-      : device_(device), given_(given) {
-    require(given, "links");
-    for (int k = 0; k < count; ++k) {
-      arrays_[k] = require(given[k], "an array of links");
-      if (!is_on(device, given[k])) continue;
-      device.begin_for_caller();
-      copies_[k].resize(format.bytes());
-      if (std::is_const_v<Void> || format.apart()) device.download(copies_[k].data(), given[k], copies_[k].size());
-      arrays_[k] = copies_[k].data();
-    }
-  }
-  Void* const* arrays() const { return arrays_.data(); }
-  /// Copies what the host has written to where it belongs.
-  void give_back() const {
-    for (int k = 0; k < directions; ++k) {
-      if (copies_[k].empty()) continue;
-      device_.upload(given_[k], copies_[k].data(), copies_[k].size());
-      device_.end_for_caller();
-    }
-  }
-
- private:
-  Device& device_;
-  Void* const* given_;
-  std::array<Void*, directions> arrays_{};
-  std::array<std::vector<char>, directions> copies_;
-};
-
-}  // namespace
 
 bool choice(int value, const char* what, const char* names) {
   if (value != 0 && value != 1)

@@ -118,6 +118,10 @@ quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* na
     require(numbers, "numbers");
     std::vector<Complex64>& field = g.fields[name];
     field.resize(count);
+    if (is_on(g.device(), numbers)) {
+      g.device().begin_for_caller();
+      return g.device().download(field.data(), numbers, count * sizeof(Complex64));
+    }
     for (std::size_t k = 0; k < count; ++k) field[k] = {numbers[2 * k], numbers[2 * k + 1]};
   });
 }

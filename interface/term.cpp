@@ -11,8 +11,9 @@ namespace {
 /// The format of arrays of site terms, checked.
 class TermArrays {
  public:
-  TermArrays(const Lattice& lattice, const quarksmith_term_format& format)
-      : columns_(choice(format.order, "order", "QUARKSMITH_ROWS or QUARKSMITH_COLUMNS")),
+  TermArrays(Device& device, const Lattice& lattice, const quarksmith_term_format& format)
+      : device_(device),
+        columns_(choice(format.order, "order", "QUARKSMITH_ROWS or QUARKSMITH_COLUMNS")),
         colour_spin_(choice(format.index, "index", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
         scale_(require_finite(format.scale, "scale")),
         sites_(lattice, format, 72) {
@@ -22,10 +23,11 @@ class TermArrays {
   /// Whole blocks of all sites. \param power 1; -1 of the inverse, which the scale divides.
   std::vector<Complex64> read(const void* array, const char* name, int power) const {
     require(array, name);
+    const ArraysOnHost<const void> there(device_, &array, 1, sites_);
     std::vector<Complex64> all(static_cast<std::size_t>(sites_.lattice().sites()) * 72);
     const double scale = power > 0 ? scale_ : 1 / scale_;
     sites_.for_each_site(Subset::full, [&](long long site, const Coordinates&, long long place) {
-      const Reals<const void> reals = sites_.at(array, place);
+      const Reals<const void> reals = sites_.at(there.arrays()[0], place);
       for (int block = 0; block < 2; ++block) {
         Complex64* const a = all.data() + 72 * site + 36 * block;
         for (int i = 0; i < 6; ++i)
@@ -49,6 +51,7 @@ class TermArrays {
   /// The index 3 s + c.
   int own(int i) const { return colour_spin_ ? 3 * (i % 2) + i / 2 : i; }
 
+  Device& device_;
   bool columns_, colour_spin_;
   double scale_;
   SiteArrays sites_;
@@ -80,7 +83,7 @@ quarksmith_status quarksmith_gauge_term(quarksmith_gauge* gauge, const char* nam
                                         const void* inverse, const quarksmith_term_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(name, "name");
-    const TermArrays arrays(g.lattice(), require_struct(format, "quarksmith_term_format"));
+    const TermArrays arrays(g.device(), g.lattice(), require_struct(format, "quarksmith_term_format"));
     std::vector<Complex64> blocks = arrays.read(term, "term", 1);
     for (std::size_t n = 0; n < blocks.size(); ++n)
       if (!std::isfinite(blocks[n].real()) || !std::isfinite(blocks[n].imag()))

@@ -85,7 +85,7 @@ TEST_P(MemoryOfTheCaller, HoldsArraysOfEveryOrder) {
   }
 }
 
-TEST_P(MemoryOfTheCaller, HoldsLinksAndMomenta) {
+TEST_P(MemoryOfTheCaller, HoldsLinksMomentaAndFields) {
   const Numbers numbers = numbers_of(links);
   const Elsewhere there(device, numbers), back(device, Numbers(numbers.size()));
   const void* array = there.data();
@@ -95,6 +95,10 @@ TEST_P(MemoryOfTheCaller, HoldsLinksAndMomenta) {
   EXPECT_DONE(quarksmith_gauge_load(context, &array, &format, gauge.out()));
   EXPECT_DONE(quarksmith_gauge_get(gauge, &out, &format));
   EXPECT_EQ(back.numbers(), numbers);
+  // A site term, numbers of a field.
+  const quarksmith_term_format terms = initial(quarksmith_term_format_init);
+  EXPECT_DONE(quarksmith_gauge_term(gauge, "A", array, nullptr, &terms));
+  EXPECT_DONE(quarksmith_gauge_field(gauge, "phi", count, static_cast<const double*>(array)));
   Handle<quarksmith_dynamics> dynamics;
   EXPECT_DONE(quarksmith_dynamics_create(gauge, dynamics.out()));
   EXPECT_DONE(quarksmith_dynamics_set_links(dynamics, &array, &format));
