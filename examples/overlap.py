@@ -34,11 +34,14 @@ def structure(name: str, /, **members: object) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-TEXT, WHOLE, FOUR = ctypes.c_char_p, ctypes.c_int, ctypes.c_int * 4
+TEXT, WHOLE, FOUR, BYTES = ctypes.c_char_p, ctypes.c_int, ctypes.c_int * 4, ctypes.c_size_t
 LinkFormat = structure(
-    "link_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, directions=FOUR, colour=WHOLE
+    "link_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, directions=FOUR, colour=WHOLE, stride=BYTES,
+    reals=WHOLE, eta=FOUR, boundary=ctypes.c_double * 4,
+)  # fmt: skip
+SpinorFormat = structure(
+    "spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT, stride=BYTES
 )
-SpinorFormat = structure("spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT)
 
 
 class Library:

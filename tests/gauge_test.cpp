@@ -109,9 +109,9 @@ std::pair<double, double> binned(const std::vector<double>& values) {
 }
 
 TEST_P(Gauge, HeatbathReproducesPublishedPlaquettes) {
-  // beta 6.0: 0.593678 (hep-lat/9602007); beta 5.7: 0.5490. 60 sweeps to thermalise, 160 measured.
-  for (const auto& [beta, published, extent] : {std::tuple{6.0, 0.59368, 8}, {5.7, 0.5490, 6}}) {
-    const Lattice lattice({extent, extent, extent, extent});
+  // beta 6.0: 0.593678 (hep-lat/9602007); beta 5.7: 0.5490. 8^4, 60 sweeps to thermalise, 160 measured.
+  for (const auto& [beta, published] : {std::pair{6.0, 0.59368}, {5.7, 0.5490}}) {
+    const Lattice lattice({8, 8, 8, 8});
     HeatbathState state;
     state.beta = beta;
     state.seed = 20260101;

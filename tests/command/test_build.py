@@ -78,6 +78,7 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.full
 def test_kernels_for_tests_alone_change_objects_of_cuda_alone(folder):
     good = configured(folder, "QUARKSMITH_CUDA=ON", "QUARKSMITH_TESTS=ON")
     fast = configured(folder, "QUARKSMITH_CUDA_FOR_TESTS=ON")
@@ -88,6 +89,7 @@ def test_kernels_for_tests_alone_change_objects_of_cuda_alone(folder):
     assert {Path(name).parent.name + "/" + Path(name).name for name in lost} <= {
         "generated/tuned.cpp.o",
         "cuda/registry.cpp.o",
+        "cuda/sites.cu.o",
     }
     assert configured(folder, "QUARKSMITH_CUDA_FOR_TESTS=OFF") == good
 

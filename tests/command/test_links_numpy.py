@@ -118,7 +118,7 @@ def checksums(quarksmith, folder):
 
 def test_ranks_give_the_same(quarksmith, tmp_path):
     """Borders of what goes round corners, the largest error of a step, and the transformation of gauge fixing."""
-    text = RUN.replace("4,4,4,6", "4,4,8,8")
+    text = RUN.replace("4,4,4,6", "4,4,4,8")
     text += '[gauge_fixing]\ncondition = "landau"\ntol = 1e-9\ntransformation = "g"\n'
     for kind, keys in {
         "diagonal-loops": 'time = 2\nsmear_space = "ape:0.6,1,space"',

@@ -279,14 +279,14 @@ import quarksmith as qs
 u = qs.read("weak:0.3:4,4,4,8:11")
 b = qs.source(u)
 of = {"action": "clover", "mass": 0.2, "csw": 1.1, "tol": 1e-9}
-together = qs.solver(u, **of)(b)
+together = qs.Solver(u, **of)(b)
 for split in ("1,1,1,1", "1,1,1,2", "1,1,1,4"):
-    apart = qs.solver(u, split=split, **of)(b)
+    apart = qs.Solver(u, split=split, **of)(b)
     assert (apart.lexicographic() == together.lexicographic()).all(), split
     solves, same = apart.report["solves"], together.report["solves"]
     assert [s["iterations"] for s in solves] == [s["iterations"] for s in same] and len(solves) == 12
 try:
-    qs.solver(u, split="1,1,1,3", **of)
+    qs.Solver(u, split="1,1,1,3", **of)
 except qs.UsageError as error:
     assert "divisors" in str(error)
 print("done")
