@@ -71,7 +71,7 @@ quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char*
   return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     require(path, "path");
     require(gauge, "gauge");
-    agree();
+    agree(std::string_view(path));
     GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice(), true, c.partition()); });
     give<Gauge>(gauge, c.shared, std::move(file.gauge));
   });
@@ -81,7 +81,7 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(path, "path");
     require(format, "format");
-    agree();
+    agree(std::string_view(path), std::string_view(format), bits);
     as_file_error([&] { write_gauge(path, g.gauge, format, bits, {}, g.ranks()); });
   });
 }

@@ -289,6 +289,9 @@ TEST(COnRanks, ConfigurationsAreWrittenTogether) {
   const Numbers links = cut(signed_links(), here.lattice, 36);
   const Gauge gauge = load_numbers(here.context, links);
   EXPECT_DONE(quarksmith_gauge_write(gauge, path.c_str(), "ildg", 64));
+  if (world().size() > 1)
+    refused(quarksmith_gauge_write(gauge, path.c_str(), "ildg", world().rank() == 0 ? 32 : 64), QUARKSMITH_BAD_ARGUMENT,
+            "pass the same on all");
   Gauge read;
   EXPECT_DONE(quarksmith_gauge_read(here.context, path.c_str(), read.out()));
   Numbers back(links.size());
