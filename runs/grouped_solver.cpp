@@ -33,7 +33,7 @@ struct GroupOfRanks {
     messages.take_line = [&session](const std::string& line, bool warning) {
       warning ? session.warn(line) : session.info(line);
     };
-    messages.wants_end = session.wants_end;
+    messages.wants_end = [&session] { return session.wants_end && session.wants_end(); };  // set anew by each call
   }
 
   RankGroups groups;
