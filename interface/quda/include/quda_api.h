@@ -1,0 +1,3 @@
+/** \file
+ * Chroma includes it and uses nothing of it. */
+#pragma once

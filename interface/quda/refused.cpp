@@ -1,0 +1,40 @@
+// Functions of QUDA that are not served: programs find them when they are linked, and end with one line if they call
+// one.
+#include "interface/quda/names.hpp"
+#include "interface/quda/state.hpp"
+
+// MILC
+QUDA_REFUSED("leave WANT_FL_GPU out of MILC's Makefile", qudaLoadKSLink, qudaLoadUnitarizedLink)
+QUDA_REFUSED("leave WANT_GF_GPU out of MILC's Makefile", qudaGaugeForce, qudaGaugeForcePhased, qudaUpdateUPhased,
+             qudaUpdateUPhasedPipeline, qudaUnitarizeSU3, qudaUnitarizeSU3Phased, qudaMomLoad, qudaMomSave, qudaUpdateU)
+QUDA_REFUSED("leave WANT_FF_GPU out of MILC's Makefile", qudaHisqForce)
+QUDA_REFUSED("leave WANT_GA_GPU out of MILC's Makefile", qudaGaugeLoopTracePhased, qudaGaugeMeasurementsPhased)
+QUDA_REFUSED("leave the switches of MILC's Makefile for contractions, spin and taste, smearing and gauge fixing out",
+             qudaShift, qudaSpinTaste, qudaContractFT, qudaTwoLinkGaussianSmear, qudaFreeTwoLink, qudaGaugeFixingOVR,
+             qudaGaugeFixingFFT)
+QUDA_REFUSED("use conjugate gradients: leave multigrid and deflation out of MILC's input", qudaMultigridCreate,
+             qudaInvertMG, qudaMultigridDestroy, qudaEigCGInvert, qudaEigCGCloverInvert, qudaDDInvert, qudaInvertMsrc)
+QUDA_REFUSED("use MILC's own forces and fields of clover quarks", qudaCloverForce, qudaCloverTrace,
+             qudaCloverDerivative, qudaCloverMultishiftInvert, qudaCreateExtendedGaugeField,
+             qudaResidentExtendedGaugeField, qudaCreateGaugeField, qudaSaveGaugeField, qudaDestroyGaugeField,
+             qudaRephase)
+QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaCloverInvert, qudaLoadGaugeField, qudaFreeGaugeField,
+             qudaLoadCloverField, qudaFreeCloverField, qudaDslash, qudaInvert, qudaMultishiftInvert, qudaMomAction,
+             qudaPlaquettePhased, qudaPolyakovLoopPhased, qudaHisqParamsInit)
+
+// quda.h
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", updateR, loadGaugeQuda, freeGaugeQuda,
+             freeUniqueGaugeQuda, freeGaugeSmearedQuda, freeGaugeTwoLinkQuda, saveGaugeQuda, loadCloverQuda,
+             freeCloverQuda, eigensolveQuda, invertQuda, invertMultiSrcQuda, invertMultiShiftQuda, newMultigridQuda,
+             destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, dslashQuda, covDevQuda, shiftQuda,
+             spinTasteQuda, dslashMultiSrcQuda, cloverQuda, MatQuda, MatDagMatQuda, computeKSLinkQuda,
+             computeTwoLinkQuda, momResidentQuda, computeGaugeForceQuda, computeGaugePathQuda,
+             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, staggeredPhaseQuda, projectSU3Quda, momActionQuda,
+             createGaugeFieldQuda, saveGaugeFieldQuda, destroyGaugeFieldQuda, createCloverQuda)
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", computeCloverForceQuda,
+             computeTMCloverForceQuda, computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda,
+             plaqQuda, polyakovLoopQuda, copyExtendedResidentGaugeQuda, performFermionSmearQuda, performWuppertalnStep,
+             performGaussianSmearNStep, performGaugeSmearQuda, performWFlowQuda, performGFlowQuda, gaugeObservablesQuda,
+             contractQuda, contractFTQuda, computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda,
+             blasLUInvQuda, flushChronoQuda, newDeflationQuda, destroyDeflationQuda, flushPoolQuda,
+             performTwoLinkGaussianSmearNStep, laphSinkProject)

@@ -1,0 +1,148 @@
+/// \file
+/// What QUDA's interface keeps between calls, and what all its functions share. It sits above the C interface alone.
+#pragma once
+
+#include <quarksmith.h>
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <list>
+#include <string>
+#include <utility>
+
+namespace quarksmith::quda {
+
+/// Ends the program after one line that names the function of QUDA: callers rely on it.
+[[noreturn]] void refuse(const char* function, const std::string& why);
+
+/// A call of a function of QUDA: refuse(why) and check() name the outermost one of this thread.
+class Call {
+ public:
+  explicit Call(const char* function);
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call();
+  /// Of this call, never 0: callers divide by it.
+  double seconds() const;
+
+ private:
+  const char* outer_;
+  double start_;
+};
+[[noreturn]] void refuse(const std::string& why);
+/// Refuses what the C interface refuses, with its message.
+void check(quarksmith_status status);
+/// The same, but a solve that misses its tolerance is left to the caller, who looks at residuals; one line says so.
+void check_solve(quarksmith_status status);
+/// Prints a line as QUDA does: on rank 0, with the prefix of setVerbosityQuda. \param least QudaVerbosity from which
+/// on.
+void print(int least, const std::string& line);
+
+/// A value of a parameter that is served, by its name, and what it means here.
+template <class T>
+struct Served {
+  int value;
+  const char* name;
+  T means;
+};
+/// The meaning of a value. Others are refused by the name of the parameter; the line has those that are served.
+template <class T>
+const T& meaning(const char* parameter, int value, std::initializer_list<Served<T>> served) {
+  std::string names;
+  for (const Served<T>& s : served) {
+    if (s.value == value) return s.means;
+    names += (names.empty() ? "" : ", ") + std::string(s.name);
+  }
+  refuse(std::string(parameter) + " " + std::to_string(value) + " is not served; use " + names);
+}
+
+/// A handle of the C interface that frees itself.
+template <class T>
+class Handle {
+ public:
+  Handle() = default;
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Handle() { quarksmith_free(handle_); }
+  operator T*() const { return handle_; }
+  /// For a call that makes one; frees what it held.
+  T** out() {
+    quarksmith_free(std::exchange(handle_, nullptr));
+    return &handle_;
+  }
+
+ private:
+  T* handle_ = nullptr;
+};
+
+/// A struct with its defaults.
+template <class T>
+T initial(quarksmith_status (*init)(T*)) {
+  T made;
+  check(init(&made));
+  return made;
+}
+
+/// Links, and operators and solvers on them, which are made at their first use and kept: `options` are those of the C
+/// interface. Few are kept of each kind, the last ones used.
+class Links {
+ public:
+  quarksmith_gauge** out();  ///< forgets all
+  quarksmith_gauge* gauge() const { return gauge_; }
+  explicit operator bool() const { return gauge_ != nullptr; }
+  void clear() { *this = {}; }
+
+  quarksmith_operator* op(const std::string& options);
+  quarksmith_solver* solver(const std::string& options);
+  quarksmith_shifted* shifted(const std::string& options, int shifts);
+
+ private:
+  template <class T>
+  struct Kept {
+    std::string options;
+    int shifts;
+    Handle<T> handle;
+  };
+  template <class T, class Make>
+  T* find(std::list<Kept<T>>& kept, const std::string& options, int shifts, const Make& make);
+
+  Handle<quarksmith_gauge> gauge_;
+  std::list<Kept<quarksmith_operator>> operators_;
+  std::list<Kept<quarksmith_solver>> solvers_;
+  std::list<Kept<quarksmith_shifted>> shifted_;
+};
+
+/// From coordinates of a rank in the grid to its number in the communicator (QudaCommsMap).
+using RankOf = int (*)(const int* place, void* data);
+
+/// The device, ranks and lattice. One for the process, as QUDA's are.
+class State {
+ public:
+  bool begun = false;    ///< initQuda was called
+  int communicator = 0;  ///< number of MPI's in Fortran; 0: that of all ranks
+  std::array<int, 4> grid{1, 1, 1, 1};
+  RankOf rank_of = nullptr;  ///< null: x fastest
+  void* rank_data = nullptr;
+
+  /// The context of a local lattice, opened at its first use; with those of others their links end.
+  quarksmith_context* context(const int extent[4]);
+  const std::array<int, 4>& extent() const { return extent_; }
+  /// Sites of the local lattice.
+  std::size_t sites() const { return std::size_t(extent_[0]) * extent_[1] * extent_[2] * extent_[3]; }
+  /// Frees all (endQuda).
+  void end();
+
+  Links wilson;     ///< links of Wilson-like quarks (loadGaugeQuda)
+  Links staggered;  ///< unit links with fields `fat` and `long`
+
+ private:
+  std::array<int, 4> extent_{};
+  Handle<quarksmith_context> context_;
+};
+State& state();
+
+}  // namespace quarksmith::quda
