@@ -87,6 +87,7 @@ def _parser() -> Parser:
     generate.add_argument(
         "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
     )
+    generate.add_argument("--sample", action="store_true", help="of kernels of GPUs a sample, to see that they compile")
     generate.add_argument(
         "--tuned", type=Path, metavar="DIR", help="results of this machine, besides generated/tuned and OUT/tuned"
     )
@@ -216,7 +217,7 @@ def _generate(options: argparse.Namespace) -> int:
     folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned", *more)))
     devices = None if options.devices is None else select_devices(options.devices, folders)
     tuning = tuning_of(profile.kernels, folders, devices)
-    files = render_profile(profile, tuning)
+    files = render_profile(profile, tuning, options.sample)
     written = write_files(files, options.out)
     if profile.name == "default" and options.out.resolve() == ROOT / "generated" and ACTIONS_PAGE.is_file():
         write_if_changed(ACTIONS_PAGE, shown_in(ACTIONS_PAGE.read_text()))

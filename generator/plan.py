@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -53,6 +54,15 @@ def unit_of(spec: KernelSpec, target: Target) -> str:
     if spec.variant and target.threads:
         parts += ["tuned", spec.links or "", spec.basis.short if spec.basis else ""]
     return "_".join(filter(None, parts))
+
+
+def sample_of(units: Mapping[str, list[KernelSpec]]) -> dict[str, list[KernelSpec]]:
+    """One unit of each operator, in turn of a precision and its conjugate: enough to see that kernels compile."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for unit, rows in units.items():
+        alike[unit.replace("_dagger", "").replace(f"_{rows[0].precision}", "")].append(unit)
+    kept = [names[place % len(names)] for place, names in enumerate(alike.values())]
+    return {name: units[name] for name in kept}
 
 
 def exists_on(spec: KernelSpec, target: Target) -> bool:

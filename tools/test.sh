@@ -92,7 +92,8 @@ if [ -n "$several" ]; then
   # and sums is left to fewer of them: its parts are all tested on eight.
   rest="*"
   [ "$processors" -ge 8 ] || rest="-SmearingOfParts*:ForcesOnParts*:Staggered*:DomainWallOnRanks*:CorrelatorsOfParts*:\
-Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*:MultigridOnRanks*"
+Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*:MultigridOnRanks*:\
+Lattices/ExpressionsOnParts.*/4x8x4x8"
   for ranks in 2 4 8; do
     started=()
     start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "$([ $ranks = 8 ] && echo "$rest")"

@@ -19,7 +19,7 @@ from ..folders import ROOT
 from ..language.printed import literal
 from ..launch import side_by_side
 from ..operators.coarse import COARSE_HEADERS
-from ..plan import NOT_TUNED, Tuning, body_path, chosen_for_large, exists_on, slug, storages_of, unit_of
+from ..plan import NOT_TUNED, Tuning, body_path, chosen_for_large, exists_on, sample_of, slug, storages_of, unit_of
 from ..profile import Profile
 from ..spec import KernelSpec, Operator
 from ..targets import TARGETS, Target
@@ -98,8 +98,11 @@ def render(template: str, command: str, **data: Any) -> str:
         raise TemplateError(f"template {template}, line {line}: {error}") from error
 
 
-def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePosixPath, str]:
-    """All files of a profile and of the variants that sweeps chose: path relative to the output folder -> text."""
+def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED, sample: bool = False) -> dict[PurePosixPath, str]:
+    """All files of a profile and of the variants that sweeps chose: path relative to the output folder -> text.
+
+    `sample`: of kernels of GPUs a sample alone (`plan.sample_of`), for builds where none can run.
+    """
     command = f"python -m generator generate --profile {profile.name}"
     files = render_files([*profile.kernels, *tuning.all_variants], command)
     for target in TARGETS.values():
@@ -109,6 +112,9 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         units: dict[str, list[KernelSpec]] = defaultdict(list)
         for spec in listed:
             units[unit_of(spec, target)].append(spec)
+        if sample and target.threads:
+            units = sample_of(units)
+            listed = [spec for rows in units.values() for spec in rows]
         for unit, rows in units.items():
             files[PurePosixPath(f"{target.name}/{unit}.{target.suffix}")] = render_group(rows, target, command, chosen)
         data = registry_data(listed, target)

@@ -17,7 +17,7 @@ from generator.emit.tables import tables
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
-from generator.plan import body_path
+from generator.plan import body_path, exists_on, unit_of
 from generator.profile import load_profile, row_for
 from generator.targets import TARGETS
 from generator.tune.policies import tuning_of
@@ -124,6 +124,20 @@ def test_rendered_text_is_well_formed_and_within_the_budget_of_the_profile(name)
     gpus = [lines(f"{t.name}/") for t in TARGETS.values() if t.threads]  # alike but for variants: one is counted
     for_kernels = lines("") - lines("actions.cpp") - lines("tuned.cpp") - sum(gpus) + min(gpus)
     assert for_kernels <= profile.budget.get("lines", for_kernels)
+
+
+def test_a_sample_has_each_operator_of_gpus_once_and_all_kernels_of_cpus():
+    profile = load_profile("default")
+    files, sample = render_profile(profile), render_profile(profile, sample=True)
+    assert all(files[path] == text for path, text in sample.items() if path.name != "registry.cpp")
+    assert {path.parts[0] for path in files.keys() - sample.keys()} == {t.name for t in TARGETS.values() if t.threads}
+    for target in TARGETS.values():
+        units = {path.stem for path in sample if path.parts[0] == target.name and path.suffix == f".{target.suffix}"}
+        kernels = [spec for spec in profile.kernels if exists_on(spec, target)]
+        built = [spec for spec in kernels if unit_of(spec, target) in units]
+        of_both = [{(s.operator.group.removesuffix("_dagger"), s.colours) for s in specs} for specs in (built, kernels)]
+        assert of_both[0] == of_both[1]
+        assert {spec.precision for spec in built} == {spec.precision for spec in kernels}
 
 
 def test_git_keeps_what_a_person_reads_as_it_is_rendered():

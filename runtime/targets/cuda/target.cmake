@@ -1,6 +1,6 @@
 # GPUs of NVIDIA, if nvcc is found.
 set(QUARKSMITH_CUDA "AUTO" CACHE STRING "Build CUDA kernels: AUTO (if nvcc is found), ON, OFF")
-option(QUARKSMITH_CUDA_FOR_TESTS "Compile CUDA kernels fast and without tuned variants, for tests alone" OFF)
+option(QUARKSMITH_CUDA_FOR_TESTS "Compile a sample of CUDA kernels, fast and without tuned variants, for tests alone" OFF)
 
 execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                 OUTPUT_VARIABLE capabilities ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE smi)
@@ -38,8 +38,8 @@ endif()
 
 include(runtime/targets/gpu/groups.cmake)
 
-# Where they cannot run, tests only show that kernels compile: without variants, as fast as that goes, to PTX, which
-# drivers could assemble; assembling takes two thirds of the time.
+# Where they cannot run, tests only show that kernels compile: a sample (of profile wide all), without variants, as fast
+# as that goes, to PTX, which drivers could assemble; assembling takes two thirds of the time.
 set(cuda_options "")
 set(kernel_architectures "${CMAKE_CUDA_ARCHITECTURES}")
 if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
@@ -49,8 +49,8 @@ if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
   set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG")  # of launches, by the host's compiler
   list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[a-z]?)$" "\\1-virtual" OUTPUT_VARIABLE kernel_architectures)
   set(devices none)
-  message(STATUS "CUDA kernels: compiled fast, without tuned variants, for tests alone (QUARKSMITH_CUDA_FOR_TESTS)")
-  install(CODE "message(WARNING \"the CUDA kernels of this build are slow: they were compiled for tests alone; \
+  message(STATUS "CUDA kernels: a sample, compiled fast, without tuned variants, for tests alone (QUARKSMITH_CUDA_FOR_TESTS)")
+  install(CODE "message(WARNING \"the CUDA kernels of this build are few and slow: they were compiled for tests alone; \
 `make install` (or cmake -DQUARKSMITH_CUDA_FOR_TESTS=OFF) compiles them for use\")")
 endif()
 
