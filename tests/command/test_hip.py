@@ -26,7 +26,7 @@ COMPILER = next((c for c in ("/opt/rocm/llvm/bin/clang++", "clang++-19") if shut
 BITCODE = [*Path("/usr/lib").glob("*/amdgcn/bitcode"), *Path("/opt/rocm").glob("amdgcn/bitcode")]
 ON_HOST = ["g++", "-std=c++20", "-O1", "-w", f"-I{ROOT}", f"-I{ROOT / 'tests/hip_on_host'}"]
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="HIP's source runs on x86-64 hosts alone")
-SAMPLE = 6
+SAMPLE = 4
 
 spec = importlib.util.spec_from_file_location("code_objects", ROOT / "runtime/targets/hip/code_objects.py")
 code_objects = importlib.util.module_from_spec(spec)
@@ -58,7 +58,7 @@ def test_a_sample_of_kernels_compiles_for_each_architecture(tmp_path):
     """Some of the default profile, half of them for each; `make check-hip` compiles all for both."""
     kernels = [s for s in load_profile("default").kernels if exists_on(s, HIP)]
     sample = kernels[:: len(kernels) // SAMPLE][:SAMPLE]
-    assert len(sample) == SAMPLE and len({s.operator.family for s in sample}) > 4
+    assert len(sample) == SAMPLE and len({s.operator.family for s in sample}) > 2
     for path, text in render_files(sample, "a test").items():
         (tmp_path / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "generated" / path).write_text(text)

@@ -24,7 +24,12 @@ FULL = load_profile("full")
 
 @needs_build
 @pytest.mark.parametrize(
-    "name", ["wilson_taxpby_quarter_r8_rotated_n2__complex", "staggered_dagger_bits24_r18_n4", "scale_bits20"]
+    "name",
+    [
+        pytest.param("wilson_taxpby_quarter_r8_rotated_n2__complex", marks=pytest.mark.full),
+        "staggered_dagger_bits24_r18_n4",
+        "scale_bits20",
+    ],
 )
 def test_any_kernel_is_compiled_and_tested(name, capsys):
     assert main(["kernel", name, "--build", str(BUILD)]) == 0

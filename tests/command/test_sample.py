@@ -13,7 +13,7 @@ from generator.emit import ondemand
 from generator.emit.build import read_build
 from generator.profile import load_profile
 
-COUNT = 3
+COUNT = 2
 pytestmark = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
 
 
