@@ -56,6 +56,30 @@ std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
   return v;
 }
 
+/// The order of spins and colours, and the rotation from the basis of an array to that of fields.
+SpinorArray order_in(const quarksmith_spinor_format& format, int spins, const BasisInfo& basis) {
+  SpinorArray order;
+  if (choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")) {
+    order.spin = 1;
+    order.colour = spins;
+  }
+  const auto of_array = rotation_to(require(format.basis, "basis"));
+  order.rotation[0] = 1;
+  for (int n = 0; n < 16 && spins == 4; ++n) {
+    Complex64 e = 0;
+    for (int k = 0; k < 4; ++k) {
+      const double* of_field = basis.rotation + 2 * (4 * (n / 4) + k);
+      e += Complex64(of_field[0], of_field[1]) * std::conj(of_array[n % 4][k]);
+    }
+    const auto clean = [](double x) {  // 0 and 1 come as products of roots
+      return std::abs(x - std::round(x)) < 1e-15 ? std::round(x) : x;
+    };
+    order.rotation[2 * n] = clean(e.real());
+    order.rotation[2 * n + 1] = clean(e.imag());
+  }
+  return order;
+}
+
 }  // namespace
 
 bool is_on(const Device& device, const void* array) {
@@ -87,39 +111,24 @@ std::array<int, directions> permutation(const int values[4], const char* what) {
 
 SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals,
                        bool half)
-    : lattice_(lattice),
-      axes_(permutation(axes, "axes")),
-      single_(choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE")),
-      even_odd_(choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD")),
-      half_(half) {
-  const std::size_t word = single_ ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
-  least_ = static_cast<long long>(least);
+    : lattice_(lattice) {
+  long long step = 1;
+  for (const int mu : permutation(axes, "axes")) {
+    places_.step[mu] = step;
+    step *= lattice.extent(mu);
+  }
+  places_.single = choice(precision, "precision", "QUARKSMITH_DOUBLE or QUARKSMITH_SINGLE");
+  // Two neighbours along the fastest axis are one number of each parity: extents are even.
+  places_.halves = choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD") || half;
+  places_.odd = half ? 0 : lattice.half_sites();
+  const std::size_t word = places_.single ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
   if (stride != 0 && (stride < least || stride % word != 0))
     refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} on", stride,
                        reals, word, word, least));
-  stride_ = static_cast<long long>(stride == 0 ? least : stride);
-}
-
-long long SiteArrays::place(const Coordinates& x) const {
-  long long n = 0;
-  for (int k = directions - 1; k >= 0; --k) n = n * lattice_.extent(axes_[k]) + x[axes_[k]];
-  // Two neighbours along the fastest axis are one number of each parity: extents are even.
-  if (half_) return n / 2;
-  return even_odd_ ? n / 2 + (Lattice::parity(x) == Parity::odd ? lattice_.half_sites() : 0) : n;
-}
-
-SpinorArray SiteArrays::layout() const {
-  SpinorArray a;
-  a.single = single_;
-  long long step = 1;
-  for (const int mu : axes_) {
-    a.step[mu] = step;
-    step *= lattice_.extent(mu);
-  }
-  a.halves = half_ || even_odd_;
-  a.odd = half_ ? 0 : lattice_.half_sites();
-  a.place_bytes = stride_;
-  return a;
+  apart_ = stride > least;
+  const std::size_t to_next = apart_ ? stride : least;
+  places_.place_bytes = static_cast<long long>(to_next);
+  bytes_ = std::size_t((half ? lattice.half_sites() : lattice.sites()) - 1) * to_next + least;
 }
 
 LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length)
@@ -233,37 +242,21 @@ void LinkArrays::require_boundary(const std::array<Complex64, directions>& phase
 
 std::string LinkArrays::phases_text() const { return fmt::format("{} {}", eta_, angles_text(boundary_)); }
 
-SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
-    : spins_(spins),
-      colour_spin_(choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
-      half_(choice(format.half, "half", "0 or 1")),
-      sites_(lattice, format, 6 * spins, half_),
-      rotation_(rotation_to(require(format.basis, "basis"))) {}
+SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format* format, int spins,
+                           const BasisInfo& basis)
+    : order_(order_in(require_struct(format, "quarksmith_spinor_format"), spins, basis)),
+      half_(choice(format->half, "half", "0 or 1")),
+      sites_(lattice, *format, 6 * spins, half_) {
+  static_cast<SitePlaces&>(order_) = sites_.places();
+}
 
 template <class Work>
-void SpinorArrays::on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads,
-                             bool writes, const Work& work) const {
+void SpinorArrays::on_device(const void* array, const SpinorField& field, bool reads, bool writes,
+                             const Work& work) const {
   require(array, "an array of spinors");
   Device& device = field.device();
-  SpinorArray there = sites_.layout();
-  if (colour_spin_) {
-    there.spin = 1;
-    there.colour = spins_;
-  }
+  SpinorArray there = order_;
   there.data = static_cast<char*>(const_cast<void*>(array));
-  there.rotation[0] = 1;
-  for (int n = 0; n < 16 && field.spins() == 4; ++n) {  // from the basis of the array to that of the field
-    Complex64 e = 0;
-    for (int k = 0; k < 4; ++k) {
-      const double* of_field = basis.rotation + 2 * (4 * (n / 4) + k);
-      e += Complex64(of_field[0], of_field[1]) * std::conj(rotation_[n % 4][k]);
-    }
-    const auto clean = [](double x) {  // 0 and 1 come as products of roots
-      return std::abs(x - std::round(x)) < 1e-15 ? std::round(x) : x;
-    };
-    there.rotation[2 * n] = clean(e.real());
-    there.rotation[2 * n + 1] = clean(e.imag());
-  }
   const bool here = is_on(device, array);
   if (here) device.begin_for_caller();
   Memory copy;
@@ -277,13 +270,13 @@ void SpinorArrays::on_device(const void* array, const SpinorField& field, const 
   if (here) device.end_for_caller();
 }
 
-void SpinorArrays::read(const void* array, SpinorField& to, int rhs, const BasisInfo& basis) const {
-  on_device(array, to, basis, true, false, [&](const SpinorArray& a) { copy_array(a, to, rhs); });
+void SpinorArrays::read(const void* array, SpinorField& to, int rhs) const {
+  on_device(array, to, true, false, [&](const SpinorArray& a) { copy_array(a, to, rhs); });
 }
 
-void SpinorArrays::write(const SpinorField& from, int rhs, const BasisInfo& basis, void* array) const {
+void SpinorArrays::write(const SpinorField& from, int rhs, void* array) const {
   const bool keeps = sites_.apart() || (from.subset() != Subset::full && !half_);  // what is not written
-  on_device(array, from, basis, keeps, true, [&](const SpinorArray& a) { copy_array(from, rhs, a); });
+  on_device(array, from, keeps, true, [&](const SpinorArray& a) { copy_array(from, rhs, a); });
 }
 
 void SpinorArrays::require_fits(Subset subset) const {
@@ -292,27 +285,27 @@ void SpinorArrays::require_fits(Subset subset) const {
                       "arrays of one parity (half = 1) for a field or operator on all sites; use half = 0");
 }
 
-void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to, const BasisInfo& basis) {
+void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to) {
   const PrecisionInfo& high = find_precision("double");
   if (&to.precision() != &high) {
     SpinorField exact(to.domain_pointer(), high, to.subset(), to.rhs(), to.spins(), to.slices());
-    upload_all(arrays, from, exact, basis);
+    upload_all(arrays, from, exact);
     convert(exact, to);
     return to.device().synchronize();  // before the double field goes
   }
   SpinorField slices = to.by_slice();
-  for (int i = 0; i < slices.rhs(); ++i) arrays.read(from[i], slices, i, basis);
+  for (int i = 0; i < slices.rhs(); ++i) arrays.read(from[i], slices, i);
 }
 
-void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to) {
+void download_all(const SpinorField& from, const SpinorArrays& arrays, void* const* to) {
   const PrecisionInfo& high = find_precision("double");
   if (&from.precision() != &high) {
     SpinorField exact(from.domain_pointer(), high, from.subset(), from.rhs(), from.spins(), from.slices());
     convert(from, exact);
-    return download_all(exact, basis, arrays, to);
+    return download_all(exact, arrays, to);
   }
   const SpinorField slices = from.by_slice();
-  for (int i = 0; i < slices.rhs(); ++i) arrays.write(slices, i, basis, to[i]);
+  for (int i = 0; i < slices.rhs(); ++i) arrays.write(slices, i, to[i]);
 }
 
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y) {

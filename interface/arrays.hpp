@@ -46,15 +46,14 @@ class SiteArrays {
 
   const Lattice& lattice() const { return lattice_; }
   /// Bytes from the first to the last number, and whether others lie between the sites.
-  std::size_t bytes() const { return static_cast<std::size_t>((places() - 1) * stride_ + least_); }
-  bool apart() const { return stride_ > least_; }
-  /// Where sites lie, for devices.
-  SpinorArray layout() const;
+  std::size_t bytes() const { return bytes_; }
+  bool apart() const { return apart_; }
+  const SitePlaces& places() const { return places_; }
   /// The numbers of the site with this place, see for_each_site.
   template <class Void>
   Reals<Void> at(Void* array, long long place) const {
     using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
-    return {static_cast<Byte*>(array) + place * stride_, single_};
+    return {static_cast<Byte*>(array) + place * places_.place_bytes, places_.single};
   }
   /// Calls visit(lexicographic site, coordinates, place in arrays) for the sites of a subset, several at once.
   template <class Visit>
@@ -62,19 +61,17 @@ class SiteArrays {
 #pragma omp parallel for schedule(static)
     for (long long i = 0; i < lattice_.sites(); ++i) {
       const Coordinates x = lattice_.coordinates(i);
-      if (holds(subset, Lattice::parity(x))) visit(i, x, place(x));
+      if (holds(subset, Lattice::parity(x))) visit(i, x, places_.of(x));
     }
   }
 
  private:
   SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals, bool half);
-  long long place(const Coordinates& x) const;
-  long long places() const { return half_ ? lattice_.half_sites() : lattice_.sites(); }
 
   Lattice lattice_;
-  std::array<int, directions> axes_{};
-  bool single_, even_odd_, half_;
-  long long least_, stride_;  ///< bytes of a site, to the next site
+  SitePlaces places_;
+  std::size_t bytes_;
+  bool apart_;
 };
 
 /// \throws StatusError the array is in the memory of another device than the context.
@@ -156,34 +153,32 @@ class LinkArrays {
 /// The format of spinor arrays, checked.
 class SpinorArrays {
  public:
-  /// \param spins 4, or 1 of staggered quarks.
+  /// \param spins 4, or 1 of staggered quarks. \param basis of fields. \param format NULL: an error.
   /// \throws StatusError impossible format; UnknownName no such basis.
-  SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins = 4);
+  SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format* format, int spins, const BasisInfo& basis);
 
   /// Copies an array, in memory of the host or of the device, to a right-hand side of a field of doubles in four
-  /// dimensions, or back. \param basis of the field. \throws StatusError it is NULL, or in memory of another device.
-  void read(const void* array, SpinorField& to, int rhs, const BasisInfo& basis) const;
-  void write(const SpinorField& from, int rhs, const BasisInfo& basis, void* array) const;
+  /// dimensions, or back. \throws StatusError it is NULL, or in memory of another device.
+  void read(const void* array, SpinorField& to, int rhs) const;
+  void write(const SpinorField& from, int rhs, void* array) const;
   /// \throws StatusError arrays of half the sites for a full field.
   void require_fits(Subset subset) const;
 
  private:
   /// Calls work(the array where the device reaches it).
   template <class Work>
-  void on_device(const void* array, const SpinorField& field, const BasisInfo& basis, bool reads, bool writes,
-                 const Work& work) const;
+  void on_device(const void* array, const SpinorField& field, bool reads, bool writes, const Work& work) const;
 
-  int spins_;
-  bool colour_spin_, half_;
+  SpinorArray order_;  ///< of each array
+  bool half_;
   SiteArrays sites_;
-  std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };
 
 /// Copies arrays to the right-hand sides of a field, and converts them once; with several slices, arrays of a vector
 /// are consecutive.
-void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to, const BasisInfo& basis);
+void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to);
 /// Copies the right-hand sides of a field to arrays, the inverse of upload_all.
-void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
+void download_all(const SpinorField& from, const SpinorArrays& arrays, void* const* to);
 
 /// The sums of a kernel such as norm2 or cdot, for each right-hand side in turn.
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);

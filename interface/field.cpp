@@ -31,7 +31,7 @@ void require_same_kind(const Field& a, const Field& b) {
 
 /// The format of arrays for vector `n` of a field: of right-hand side n / slices its slice n % slices.
 SpinorArrays arrays_of(const Field& f, int n, const quarksmith_spinor_format* format) {
-  const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"), f.spinors.spins());
+  const SpinorArrays arrays(f.lattice(), format, f.spinors.spins(), *f.basis);
   arrays.require_fits(f.spinors.subset());
   if (const int count = f.spinors.rhs() * f.spinors.slices(); n < 0 || n >= count)
     refuse(fmt::format("{} {} of a field that has {}; count from 0",
@@ -68,7 +68,7 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int n, const voi
   return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays = arrays_of(f, n, format);
     SpinorField one = f.spinors.by_slice().columns(n, 1);  // others would be rounded once more
-    upload_all(arrays, &array, one, *f.basis);
+    upload_all(arrays, &array, one);
     f.device().synchronize();
   });
 }
@@ -77,7 +77,7 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int n, void* arr
                                        const quarksmith_spinor_format* format) {
   return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays = arrays_of(f, n, format);
-    download_all(f.spinors.by_slice().columns(n, 1), *f.basis, arrays, &array);
+    download_all(f.spinors.by_slice().columns(n, 1), arrays, &array);
   });
 }
 

@@ -161,15 +161,15 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const HoppingTerm& h = hops_of(o);
-    const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"), h.components().spins);
+    const SpinorArrays arrays(o.lattice(), format, h.components().spins, *o.basis);
     require_all(in, n, "in");
     require_all(out, n, "out");
     require_apart(out, n, "out");
     SpinorField from = h.field(subset_of(opposite(p)), n), to = h.field(subset_of(p), n);
-    upload_all(arrays, in, from, *o.basis);
+    upload_all(arrays, in, from);
     agree(parity, dagger, n);
     hop(h, to, from, p, d);
-    download_all(to, *o.basis, arrays, out);
+    download_all(to, arrays, out);
   });
 }
 
@@ -178,16 +178,16 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
   return call<Operator>(__func__, "op", op, [&](Operator& o, Agreement& agree) {
     const Dagger d = dagger_of(dagger);
     const DiracMatrix& m = o.system(std::max(n, 1)).a();
-    const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"), m.spins());
+    const SpinorArrays arrays(o.lattice(), format, m.spins(), *o.basis);
     arrays.require_fits(m.subset());
     require_all(in, n * m.slices(), "in");
     require_all(out, n * m.slices(), "out");
     require_apart(out, n * m.slices(), "out");
     SpinorField from = m.field(n), to = m.field(n);
-    upload_all(arrays, in, from, *o.basis);
+    upload_all(arrays, in, from);
     agree(dagger, n);
     m.apply(to, from, d);
-    download_all(to, *o.basis, arrays, out);
+    download_all(to, arrays, out);
   });
 }
 

@@ -58,9 +58,7 @@ RationalFunction rational_of(const quarksmith_rational* rational) {
 class Vectors {
  public:
   Vectors(Quark& quark, const quarksmith_spinor_format* format, int n)
-      : quark_(quark),
-        arrays_(quark.lattice(), require_struct(format, "quarksmith_spinor_format"), quark.spins),
-        n_(n) {
+      : quark_(quark), arrays_(quark.lattice(), format, quark.spins, find_basis(kernel_basis)), n_(n) {
     if (n < 1) refuse(fmt::format("{} vectors; use at least 1", n));
     arrays_.require_fits(quark.term.field(1).subset());
   }
@@ -69,12 +67,10 @@ class Vectors {
   SpinorField read(const void* const* arrays, const char* name) const {
     require(arrays, name);
     SpinorField result = field();
-    upload_all(arrays_, arrays, result, find_basis(kernel_basis));
+    upload_all(arrays_, arrays, result);
     return result;
   }
-  void write(const SpinorField& from, void* const* arrays) const {
-    download_all(from, find_basis(kernel_basis), arrays_, arrays);
-  }
+  void write(const SpinorField& from, void* const* arrays) const { download_all(from, arrays_, arrays); }
 
  private:
   Quark& quark_;

@@ -91,19 +91,19 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
   return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s, Agreement& agree) {
     const runs::KeptSolver& kept = s.kept;
     const int spins = kept.action().spins();
-    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), spins);
+    const SpinorArrays arrays(s.lattice(), format, spins, kept.basis());
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require_all(b, n, "b");
     require_all(x, n, "x");
     require_apart(x, n, "x", b, n, "b");
     SpinorField from(kept.domain(), find_precision("double"), Subset::full, n, spins);
-    upload_all(arrays, b, from, kept.basis());
+    upload_all(arrays, b, from);
     SpinorField to = from.like();
-    if (kept.begins()) upload_all(arrays, x, to, kept.basis());
+    if (kept.begins()) upload_all(arrays, x, to);
     agree(n);
     const std::vector<SolveReport> solved = kept.solve({to, kept.basis()}, from, kept.basis());
-    download_all(to, kept.basis(), arrays, x);
+    download_all(to, arrays, x);
     report_all(solved, reports);
     require_converged(kept.failure(solved));
   });
@@ -150,7 +150,7 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
                                            quarksmith_solve_report* reports) {
   return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s, Agreement& agree) {
     SpinorField from = s.solver.field(1);
-    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), from.spins());
+    const SpinorArrays arrays(s.lattice(), format, from.spins(), s.solver.basis());
     arrays.require_fits(from.subset());
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require(shifts, "shifts");
@@ -160,12 +160,11 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     if (n > s.most)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
-    const BasisInfo& basis = s.solver.basis();
-    upload_all(arrays, &b, from, basis);
+    upload_all(arrays, &b, from);
     SpinorField to = s.solver.field(n);
     agree(std::vector(shifts, shifts + n));
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
-    download_all(to, basis, arrays, x);
+    download_all(to, arrays, x);
     report_all(solved, reports);
     require_converged(failure_of(solved, s));
   });

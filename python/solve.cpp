@@ -27,14 +27,6 @@ runs::NamedGauge run(const ReadDescription& d, runs::Session& session) {
   return named;
 }
 
-runs::Json to_json(const SolveReport& r) {
-  runs::Json j = {{"iterations", r.iterations}, {"residual", r.residual}, {"converged", r.converged},
-                  {"seconds", r.seconds},       {"gflops", r.gflops},     {"solver", name_of(r.method)},
-                  {"precision", r.precision},   {"links", r.links}};
-  for (const SolverEvent& e : r.events) j["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
-  return j;
-}
-
 }  // namespace
 
 const runs::Command read_command = {.name = "read",
@@ -69,7 +61,7 @@ Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess) cons
     solved.x.field.fill(0);
   const std::vector<SolveReport> reports = kept_->solve({solved.x.field, *solved.x.basis}, b, *rhs.basis);
   auto all = runs::Json::array();
-  for (const SolveReport& r : reports) all.push_back(to_json(r));
+  for (const SolveReport& r : reports) all.push_back(runs::to_json(r));
   solved.report = runs::json_text({{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}});
   solved.failure = kept_->failure(reports);
   return solved;

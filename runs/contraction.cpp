@@ -22,6 +22,10 @@ Json value_json(const T& value) {
   return value;
 }
 
+void add_events(Json& j, const std::vector<SolverEvent>& events) {
+  for (const SolverEvent& e : events) j["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+}
+
 Json value_json(const ColumnSolve& r) {
   Json j = r.mass ? Json{{"colour", r.colour}, {"mass", *r.mass}} : Json{{"spin", r.spin}, {"colour", r.colour}};
   j.update({{"iterations", r.iterations},
@@ -32,7 +36,7 @@ Json value_json(const ColumnSolve& r) {
             {"precision", r.precision},
             {"even_odd", r.even_odd},
             {"links", r.links}});
-  for (const SolverEvent& e : r.events) j["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+  add_events(j, r.events);
   if (!r.converged) j["converged"] = false;
   return j;
 }
@@ -89,6 +93,41 @@ Json to_json(const Provenance& all) {
   Json j = Json::object();
   for (const auto& [key, value] : all) j[key] = std::visit([](const auto& x) { return value_json(x); }, value);
   return j;
+}
+
+Json to_json(const SolveReport& r) {
+  Json j = {{"iterations", r.iterations},
+            {"residual", r.residual},
+            {"converged", r.converged},
+            {"seconds", r.seconds},
+            {"gflops", r.gflops},
+            {"solver", name_of(r.method)},
+            {"precision", r.precision},
+            {"links", r.links},
+            {"measured", r.measured},
+            {"bytes_sent", r.bytes_sent},
+            {"replacements", r.replacements},
+            {"vectors", r.vectors}};
+  add_events(j, r.events);
+  return j;
+}
+
+SolveReport solve_report_of(const Json& j) {
+  SolveReport r{method_of(j["solver"]),
+                j["precision"],
+                j["links"],
+                j["iterations"],
+                j["residual"],
+                j["measured"],
+                j["converged"],
+                j["seconds"],
+                j["gflops"],
+                j["bytes_sent"],
+                j["replacements"],
+                j["vectors"],
+                {}};
+  for (const Json& e : j.value("events", Json::array())) r.events.push_back({e["iteration"], e["what"]});
+  return r;
 }
 
 Json json_of(const Saving& s) {

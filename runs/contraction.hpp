@@ -11,6 +11,9 @@ namespace quarksmith::runs {
 /// Checksum of links, the same on any grid of ranks and for any file format.
 std::string gauge_digest(const HostGauge& gauge, const Session& session);
 Json to_json(const Provenance& all);
+/// A report with all its members, and back.
+Json to_json(const SolveReport& report);
+SolveReport solve_report_of(const Json& json);
 /// The JSON of --correlators and --json.
 Json json_of(const PropagatorResult& result);
 Json json_of(const Saving& saving);

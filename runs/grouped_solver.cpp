@@ -1,11 +1,11 @@
 #include "runs/grouped_solver.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
 
+#include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {
@@ -27,8 +27,7 @@ struct GroupOfRanks {
     groups.hand_out(of_all.gauge.site.each(), to_all, named.gauge.site.at(0));
     named.gauge.phase = of_all.gauge.phase;
     messages.ranks_given = groups.ranks();
-    messages.device = session.device;
-    messages.quiet = session.quiet || groups.own() != 0;
+    messages.quiet = session.quiet;
     messages.log_level = groups.own() != 0 ? "error" : session.log_level;
     messages.take_line = [&session](const std::string& line, bool warning) {
       warning ? session.warn(line) : session.info(line);
@@ -42,35 +41,18 @@ struct GroupOfRanks {
   Session messages;
 };
 
-nlohmann::json packed(const std::vector<SolveReport>& reports) {
-  auto all = nlohmann::json::array();
-  for (const SolveReport& r : reports) {
-    auto events = nlohmann::json::array();
-    for (const SolverEvent& e : r.events) events.push_back({e.iteration, e.what});
-    all.push_back({name_of(r.method), r.precision, r.links, r.iterations, r.residual, r.measured, r.converged,
-                   r.seconds, r.gflops, r.bytes_sent, r.replacements, r.vectors, events});
-  }
-  return all;
-}
-
-SolveReport unpacked(const nlohmann::json& r) {
-  std::vector<SolverEvent> events;
-  for (const auto& e : r[12]) events.push_back({e[0], e[1]});
-  return {method_of(r[0]), r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], events};
-}
-
 /// Fields in double of all sites come and go column by column: column n is of group n modulo their number.
 class GroupedSolver final : public KeptSolver {
  public:
-  GroupedSolver(const InversionDescription& d, std::unique_ptr<GroupOfRanks> group, bool begins, Session& session)
-      : KeptSolver(d, group->named, group->own, begins, group->messages), session_(session), group_(std::move(group)) {
-    group_->messages.log_level = "error";  // what follows is told with the numbers of all columns
-  }
+  GroupedSolver(const InversionDescription& d, std::unique_ptr<GroupOfRanks> group, bool begins)
+      : KeptSolver(d, group->named, group->own, begins, group->messages), group_(std::move(group)) {}
 
   const DomainPointer& domain() const override { return group_->all; }
   const Lattice& lattice() const override { return group_->all->lattice(); }
 
-  std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& given) const override {
+ private:
+  std::vector<SolveReport> solve_all(const QuarkNumbers& x, const SpinorField& b,
+                                     const BasisInfo& given) const override {
     const RankGroups& groups = group_->groups;
     const int count = (b.rhs() - groups.own() + groups.count() - 1) / groups.count();
     std::optional<SpinorField> source, quark;
@@ -82,24 +64,24 @@ class GroupedSolver final : public KeptSolver {
     if (begins()) hand_out(x.field, quark);
     std::vector<SolveReport> mine;
     groups.all_ranks()->together([&] {
-      if (count > 0) mine = KeptSolver::solve({*quark, x.basis}, *source, given);
+      if (count > 0) mine = KeptSolver::solve_all({*quark, x.basis}, *source, given);
     });
     bring_back(quark, x.field);
+    Json packed = Json::array();
+    for (const SolveReport& r : mine) packed.push_back(to_json(r));
     std::vector<SolveReport> reports(b.rhs());
     for (int g = 0; g < groups.count(); ++g) {
-      const auto bytes = nlohmann::json::to_cbor(packed(mine));
-      const std::string text = groups.all_ranks()->broadcast({bytes.begin(), bytes.end()}, groups.first_of(g));
+      const auto bytes = Json::to_cbor(packed);
       int n = g;
-      for (const auto& r : nlohmann::json::from_cbor(text)) {
-        reports[n] = unpacked(r);
+      for (const Json& r :
+           Json::from_cbor(groups.all_ranks()->broadcast({bytes.begin(), bytes.end()}, groups.first_of(g)))) {
+        reports[n] = solve_report_of(r);
         n += groups.count();
       }
     }
-    tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
     return reports;
   }
 
- private:
   /// Visits the columns that groups have at a time: visit(first one, one for each group, null where there is none).
   template <class Visit>
   void in_turn(int columns, const Lattice& lattice, int colours, const Visit& visit) const {
@@ -137,7 +119,6 @@ class GroupedSolver final : public KeptSolver {
     });
   }
 
-  Session& session_;
   std::unique_ptr<GroupOfRanks> group_;
   /// Numbers travel as they are stored: those of fields on the host are in this basis.
   const BasisInfo& as_stored = find_basis("degrand_rossi");
@@ -150,8 +131,7 @@ std::unique_ptr<KeptSolver> make_solver(const InversionDescription& d, const Nam
   if (d.split.empty()) return std::make_unique<KeptSolver>(d, named, domain, begins, session);
   std::unique_ptr<KeptSolver> made;
   auto group = std::make_unique<GroupOfRanks>(d, named, domain, session);
-  domain->communicator().together(
-      [&] { made = std::make_unique<GroupedSolver>(d, std::move(group), begins, session); });
+  domain->communicator().together([&] { made = std::make_unique<GroupedSolver>(d, std::move(group), begins); });
   return made;
 }
 

@@ -96,6 +96,13 @@ void KeptSolver::require_guess(const char* guess, const char* deflate) const {
 }
 
 std::vector<SolveReport> KeptSolver::solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const {
+  std::vector<SolveReport> reports = solve_all(x, b, basis);
+  tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
+  return reports;
+}
+
+std::vector<SolveReport> KeptSolver::solve_all(const QuarkNumbers& x, const SpinorField& b,
+                                               const BasisInfo& basis) const {
   const int width = d_.batch > 0 ? d_.batch : columns_at_once(*solver_, action(), b.rhs(), session_);
   std::vector<SolveReport> reports;
   for (int first = 0; first < b.rhs(); first += width) {
@@ -103,7 +110,6 @@ std::vector<SolveReport> KeptSolver::solve(const QuarkNumbers& x, const SpinorFi
     SpinorField to = x.field.columns(first, count);
     for (SolveReport& r : some({to, x.basis}, b.columns(first, count), basis)) reports.push_back(std::move(r));
   }
-  tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
   return reports;
 }
 

@@ -39,7 +39,7 @@ class KeptSolver {
 
   virtual ~KeptSolver() = default;
   /// Solves M x = b for all right-hand sides. \param x solutions. \throws UsageError the fields do not fit.
-  virtual std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
+  std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
   /// The message for the first right-hand side that missed its tolerance; empty if all met it.
   std::string failure(const std::vector<SolveReport>& reports) const;
 
@@ -55,6 +55,9 @@ class KeptSolver {
   void check(const SpinorField& given, const char* name) const;
   /// \throws UsageError solves do not take x as first guess; the message names both options.
   void require_guess(const char* guess, const char* deflate) const;
+
+ protected:
+  virtual std::vector<SolveReport> solve_all(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
 
  private:
   std::vector<SolveReport> some(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;

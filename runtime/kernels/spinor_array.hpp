@@ -6,16 +6,31 @@
 
 namespace quarksmith {
 
-/// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of double or float.
-struct SpinorArray {
-  char* data = nullptr;
+/// Where an array of another code holds the numbers of each site, which are double or float.
+struct SitePlaces {
   bool single = false;
   long long step[directions] = {};  ///< places to the next site along x, y, z, t
   bool halves = false;              ///< sites of a parity follow each other: place n above is number n / 2 of them
   long long odd = 0;                ///< then, places before the odd sites
   long long place_bytes = 0;        ///< from one place to the next
-  int spin = 3, colour = 1;         ///< complex numbers to the next spin, colour
-  double rotation[32] = {};         ///< M, unitary: a field holds M psi; 4x4, of one spin 1 in the first place
+
+  /// The place of a site. \param x coordinates in the local lattice, four.
+  template <class X>
+  QUARKSMITH_ANYWHERE long long of(const X& x) const {
+    long long place = 0, sum = 0;
+    for (int mu = 0; mu < directions; ++mu) {
+      place += x[mu] * step[mu];
+      sum += x[mu];
+    }
+    return halves ? place / 2 + (sum % 2 != 0 ? odd : 0) : place;
+  }
+};
+
+/// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of numbers.
+struct SpinorArray : SitePlaces {
+  char* data = nullptr;
+  int spin = 3, colour = 1;  ///< complex numbers to the next spin, colour
+  double rotation[32] = {};  ///< M, unitary: a field holds M psi; 4x4, of one spin 1 in the first place
 };
 
 /// Copies between an array and one right-hand side of a field of doubles.
@@ -54,15 +69,12 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
   const SpinorArray& a = m.array;
   unsigned long long rest = m.numbers[slot];
   if (rest == SiteDraws::nowhere) return;
-  long long place = 0, sum = 0;
+  int x[directions];
   for (int mu = 0; mu < directions; ++mu) {
-    const long long x = static_cast<long long>(rest % m.extent[mu]) - m.origin[mu];
+    x[mu] = static_cast<int>(rest % m.extent[mu]) - m.origin[mu];
     rest /= m.extent[mu];
-    place += x * a.step[mu];
-    sum += x;
   }
-  if (a.halves) place = place / 2 + (sum % 2 != 0 ? a.odd : 0);
-  const PlaceNumbers given(a, place);
+  const PlaceNumbers given(a, a.of(x));
   const SiteWords words(m.field, slot, 0);
   for (int c = 0; c < m.colours; ++c)
     for (int r = 0; r < m.spins; ++r) {
@@ -72,10 +84,10 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
         if (e[0] == 0 && e[1] == 0) continue;
         const double g = m.to_array ? -e[1] : e[1];
         const int n = m.to_array ? m.colours * s + c : s * a.spin + c * a.colour;
-        const double x = m.to_array ? words[2 * n] : given.real(2 * n);
-        const double y = m.to_array ? words[2 * n + 1] : given.real(2 * n + 1);
-        re += e[0] * x - g * y;
-        im += e[0] * y + g * x;
+        const double u = m.to_array ? words[2 * n] : given.real(2 * n);
+        const double v = m.to_array ? words[2 * n + 1] : given.real(2 * n + 1);
+        re += e[0] * u - g * v;
+        im += e[0] * v + g * u;
       }
       if (m.to_array) {
         const int n = r * a.spin + c * a.colour;
