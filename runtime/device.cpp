@@ -131,6 +131,10 @@ void DeviceMemory::use(Allocator) {
   throw UsageError("memory of the host comes from the library itself; give a pool to contexts of GPUs");
 }
 
+std::unique_ptr<SymmetricMemory> DeviceMemory::allocate_symmetric(std::size_t, int, Communicator&) {
+  throw UsageError("devices of this kind, or this build, put nothing into the memory of others; use other policies");
+}
+
 void DeviceMemory::follow(void*) {
   throw UsageError("the host's processors have no streams; give one to contexts of GPUs");
 }

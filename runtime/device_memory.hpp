@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,21 @@
 #include "runtime/communicator.hpp"
 
 namespace quarksmith {
+
+/// Memory of the same size on all ranks, into which the devices of others put data in the order of their second queues,
+/// without the hosts. Each of its signals is a number that tells a rank how much has come.
+class SymmetricMemory {
+ public:
+  virtual ~SymmetricMemory() = default;
+  virtual char* data() const = 0;
+  /// Copies to another rank; once the bytes are there, its signal of that number becomes `value`.
+  /// \param to where, as an address of this rank's memory. \param from in this memory, too
+  virtual void put(int rank, char* to, const char* from, std::size_t bytes, int signal, std::uint64_t value) = 0;
+  /// What is put in the second queue from now on waits until a signal of this rank is at least `value`,
+  virtual void await(int signal, std::uint64_t value) = 0;
+  /// and until what this rank has put may be overwritten here.
+  virtual void await_puts() = 0;
+};
 
 /// Memory of a device from a pool of the calling program. Both are given the queue (stream) of the library's work:
 /// memory is first used by what is put there later, and last by what is there when it is released.
@@ -46,6 +62,11 @@ class DeviceMemory {
   /// Device memory that all ranks of the same host can store into, zero at first; null on all ranks if on any host one
   /// cannot. Collective.
   virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
+  /// Whether devices of this build put data into each other's memory (NVSHMEM).
+  virtual bool puts() const { return false; }
+  /// \throws UsageError `puts` is false, or this process puts data among other ranks; Error it fails. Collective.
+  virtual std::unique_ptr<SymmetricMemory> allocate_symmetric(std::size_t bytes, int signals,
+                                                              Communicator& communicator);
   /// Host memory that the device copies from and to at full speed.
   virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;
   /// Takes memory from a pool of the calling program from now on. \throws UsageError the device is of another kind, or

@@ -84,6 +84,9 @@ std::string Halos::refusal(Policy policy) const {
   if (policy == Policy::fused && !gpu)
     return fmt::format("policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use {}",
                        name_of(usual()));
+  if (policy == Policy::shmem && !domain_->device().puts())
+    return fmt::format("policy shmem: needs GPUs of a build with NVSHMEM (-DQUARKSMITH_NVSHMEM=FOLDER); use {}",
+                       name_of(usual()));
   if (!stores(policy) || reach_ == (policy == Policy::mixed ? Reach::host : Reach::all)) return {};
   return fmt::format("policy {}: {}; use {}", name_of(policy),
                      policy == Policy::mixed
@@ -115,16 +118,16 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
 }
 
 Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs, Policy policy) {
-  const bool shared = stores(policy);
-  auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach, shared}];
+  auto& zones =
+      zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach, stores(policy), policy == Policy::shmem}];
   if (zones && zones->capacity >= rhs) return *zones;
   domain_->device().synchronize();
   zones.reset();
-  zones = make_zones(kernel, rhs, shared);
+  zones = make_zones(kernel, rhs, policy);
   return *zones;
 }
 
-std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, bool shared) const {
+std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, Policy policy) const {
   auto zones = std::make_unique<Zones>();
   Zones& z = *zones;
   Device& device = domain_->device();
@@ -137,12 +140,16 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs, b
     z.halo.split |= 1 << mu;
     z.bytes += 2 * aligned_zone(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
-  if (shared) z.share(*domain_);
+  if (stores(policy)) z.share(*domain_);
   for (int hop = 0; hop < 2 * directions; ++hop)
     if (z.halo.face[hop / 2] != 0 && z.leaving[hop / 2][hop % 2] == nullptr) z.sent |= 1 << hop;
   if (z.sent != 0) {
-    z.own = Memory(domain_->device_pointer(), 3 * z.bytes);
-    z.host = device.allocate_host(2 * z.bytes);
+    if (policy == Policy::shmem) {
+      z.symmetric = device.allocate_symmetric(3 * z.bytes, 2 * directions, domain_->communicator());
+    } else {
+      z.own = Memory(domain_->device_pointer(), 3 * z.bytes);
+      z.host = device.allocate_host(2 * z.bytes);
+    }
     for (int hop = 0; hop < 2 * directions; ++hop)
       if ((z.sent >> hop & 1) != 0) z.leaving[hop / 2][hop % 2] = z.sending();
   }

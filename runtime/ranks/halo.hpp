@@ -25,9 +25,11 @@ enum class Policy {
   staged,   ///< as `first`, through host memory even if MPI could do without
   peer,     ///< on one host: packed spinors are stored into the neighbour's memory, where counters signal their arrival
   fused,    ///< as `peer`, in one kernel (GPUs)
-  mixed     ///< on several hosts: as `fused` or, on CPUs, `peer` within each, with messages between them meanwhile
+  mixed,    ///< on several hosts: as `fused` or, on CPUs, `peer` within each, with messages between them meanwhile
+  shmem     ///< as `overlap`, but GPUs put spinors into each other's memory, within a host or not, and the hosts do not
+            ///< wait (NVSHMEM)
 };
-inline constexpr int policy_count = 6;
+inline constexpr int policy_count = 7;
 
 std::string_view name_of(Policy policy);
 std::span<const std::string_view> policy_names();
@@ -83,7 +85,7 @@ class Halos {
   Policy usual() const;
   /// Halo zones for kernels of a kind with `rhs` right-hand sides.
   Zones& zones_of(const Kernel& kernel, int rhs, Policy policy);
-  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, bool shared) const;
+  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs, Policy policy) const;
   void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkGhosts& links) const;
 
   const Domain* domain_;
@@ -97,8 +99,8 @@ class Halos {
   };
   std::vector<Measured> measured_;
   std::array<std::unique_ptr<HaloPolicy>, policy_count> ways_;
-  /// Key: precision, vectors that cross, sites of the longest hop, whether neighbours store into the zones.
-  std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Zones>> zones_;
+  /// Key: precision, vectors that cross, sites of the longest hop, whether neighbours store into the zones, or put.
+  std::map<std::tuple<std::string, int, int, bool, bool>, std::unique_ptr<Zones>> zones_;
 };
 
 /// Calls visit(block, index of the block on the face) for all blocks of a parity in a slice of the local lattice.

@@ -11,7 +11,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::string_view names[policy_count] = {"first", "overlap", "staged", "peer", "fused", "mixed"};
+constexpr std::string_view names[policy_count] = {"first", "overlap", "staged", "peer", "fused", "mixed", "shmem"};
 
 constexpr HaloWork packing{.pack = true}, interior{.interior = true}, exterior{.exterior = true};
 constexpr HaloWork everywhere{.exterior = true, .whole = true};
@@ -84,20 +84,24 @@ class Overlap final : public HaloPolicy {
   }
 };
 
+/// Moves the zones of some hops by so many bytes, to the second buffer.
+void move_zones(Operand (&zones)[directions][2], int hops, long long bytes) {
+  for (int hop = 0; hop < 2 * directions; ++hop) {
+    if ((hops >> hop & 1) == 0) continue;
+    Operand& f = zones[hop / 2][hop % 2];
+    f.data = static_cast<char*>(f.data) + bytes;
+    f.norm += bytes / static_cast<long long>(sizeof(float));
+  }
+}
+
 /// On processors: stores into the memory of processes of the host, by the counters that the GPU's kernels use, and
 /// messages to others meanwhile.
 void exchange_on_host(const Domain& domain, const Kernel& kernel, Arguments a, Halos::Zones& zones) {
   Halo now = zones.halo;
-  const long long shift = zones.exchange % 2 == 1 ? now.buffer : 0;
-  const int sent = zones.sent, received = zones.received();
-  for (int hop = 0; hop < 2 * directions; ++hop) {
-    const auto turn = [&](Operand& f, int by_message) {
-      if ((by_message >> hop & 1) != 0) return;  // those zones are not in pairs
-      f.data = static_cast<char*>(f.data) + shift;
-      f.norm += shift / static_cast<long long>(sizeof(float));
-    };
-    turn(now.arriving[hop / 2][hop % 2], received);
-    turn(now.leaving[hop / 2][hop % 2], sent);
+  const int received = zones.received();
+  if (zones.exchange % 2 == 1) {  // but for those of messages, which are not in pairs
+    move_zones(now.arriving, ~received, now.buffer);
+    move_zones(now.leaving, ~zones.sent, now.buffer);
   }
   a.halo = &now;
   run_part(domain, kernel, a, zones, packing);
@@ -112,7 +116,8 @@ void exchange_on_host(const Domain& domain, const Kernel& kernel, Arguments a, H
   for (int hop = 0; hop < 2 * directions; ++hop) {
     if (now.face[hop / 2] == 0 || (received >> hop & 1) != 0) continue;
     std::atomic_ref arrived(now.signals->arrived[hop * HaloSignals::stride]);
-    while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.exchange) < 0) sched_yield();
+    const auto expected = static_cast<unsigned>(zones.exchange);
+    while (static_cast<int>(arrived.load(std::memory_order_acquire) - expected) < 0) sched_yield();
   }
   run_part(domain, kernel, a, zones, exterior);
 }
@@ -159,6 +164,33 @@ class Mixed final : public HaloPolicy {
   }
 };
 
+/// A rank is at most one exchange ahead of its neighbours: what it puts next goes to the other buffer, and what it puts
+/// after that only comes once they have sent what followed their last look at this one.
+class Puts final : public HaloPolicy {
+ public:
+  void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
+    Device& device = domain.device();
+    const std::uint64_t number = ++zones.exchange;
+    const std::size_t turn = number % 2 * zones.bytes;
+    Halo now = zones.halo;
+    move_zones(now.arriving, zones.received(), static_cast<long long>(turn));
+    a.halo = &now;
+    run_part(domain, kernel, a, zones, packing);
+    std::vector<Message> sends, receives;
+    if (zones.sent != 0) zones.messages(domain.lattice(), zones.incoming() + turn, zones.sending(), sends, receives);
+    device.fork();
+    for (const Message& m : sends) {
+      const auto* const from = static_cast<const char*>(m.data);
+      zones.symmetric->put(m.rank, zones.incoming() + turn + (from - zones.sending()), from, m.bytes, m.tag, number);
+    }
+    for (const Message& m : receives) zones.symmetric->await(m.tag, number);
+    if (!sends.empty()) zones.symmetric->await_puts();
+    run_part(domain, kernel, a, zones, interior);
+    device.join();
+    run_part(domain, kernel, a, zones, exterior);
+  }
+};
+
 }  // namespace
 
 void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones,
@@ -195,9 +227,11 @@ std::unique_ptr<HaloPolicy> HaloPolicy::make(Policy policy) {
     case Policy::fused:
       return std::make_unique<Fused>();
     case Policy::mixed:
+      return std::make_unique<Mixed>();
+    case Policy::shmem:
       break;
   }
-  return std::make_unique<Mixed>();
+  return std::make_unique<Puts>();
 }
 
 void Halos::Zones::choose(Arguments& a, const HaloWork& work) const {

@@ -7,7 +7,7 @@
 namespace quarksmith {
 
 /// Whether ranks store into each other's memory by this policy.
-inline bool stores(Policy policy) { return policy >= Policy::peer; }
+inline bool stores(Policy policy) { return policy >= Policy::peer && policy <= Policy::mixed; }
 
 /// Offset of the zone of one hop among those of a rank, and its bytes: words, then norms.
 struct Place {
@@ -21,19 +21,21 @@ struct Halos::Zones {
   std::size_t bytes = 0;                 ///< of all zones of a rank, without the second buffer
   std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the arriving zones twice
   Memory own;                            ///< for messages: arriving zones twice, as kernels find them, leaving ones
-  std::shared_ptr<void> host;            ///< in host memory arriving and leaving ones
-  int sent = 0;                          ///< bits of hops (2 mu + backward) whose spinors go to neighbours by messages
-  char* arriving = nullptr;              ///< where the shared zones of this rank begin
-  char* leaving[directions][2] = {};     ///< and those into which it packs
-  int placed = 0;                        ///< right-hand sides for which halo and place are
+  std::unique_ptr<SymmetricMemory>
+      symmetric;                      ///< the same for puts: arriving zones are in turn the first or the second
+  std::shared_ptr<void> host;         ///< in host memory arriving and leaving ones
+  int sent = 0;                       ///< bits of hops (2 mu + backward) whose spinors go to neighbours by messages
+  char* arriving = nullptr;           ///< where the shared zones of this rank begin
+  char* leaving[directions][2] = {};  ///< and those into which it packs
+  int placed = 0;                     ///< right-hand sides for which halo and place are
   Halo halo;
   Place place[directions][2];
   std::vector<int> interior[2];  ///< blocks of a parity and one number more, for kernels of the CPU
   Memory lists[2];
-  int waiting_count[2] = {};  ///< of the boundary, whose list begins with them: sites that need what messages bring
-  unsigned exchange = 0;      ///< of peers on the CPU: exchanges so far
+  int waiting_count[2] = {};   ///< of the boundary, whose list begins with them: sites that need what messages bring
+  std::uint64_t exchange = 0;  ///< exchanges so far: of puts, and of peers on the CPU
 
-  char* incoming() const { return static_cast<char*>(own.data()); }
+  char* incoming() const { return symmetric ? symmetric->data() : static_cast<char*>(own.data()); }
   char* sending() const { return incoming() + 2 * bytes; }
   /// Bits of hops that need what messages bring: those towards ranks to which messages go.
   int received() const { return (sent & 0x55) << 1 | (sent & 0xaa) >> 1; }

@@ -87,6 +87,7 @@ TEST(Halos, PoliciesFollowFromTheHosts) {
   EXPECT_EQ(halos.refusal(Policy::mixed).empty(), mixed);
   EXPECT_EQ(halos.refusal(Policy::peer).empty(), each == size);
   EXPECT_EQ(halos.refusal(Policy::fused).empty(), each == size && gpu);
+  EXPECT_EQ(halos.refusal(Policy::shmem).empty(), domain->device().puts());
   EXPECT_EQ(halos.policy(), each == 1 ? Policy::overlap : mixed ? Policy::mixed : gpu ? Policy::fused : Policy::peer);
   if (!mixed) {
     EXPECT_THROW(halos.use(Policy::mixed), UsageError);

@@ -28,6 +28,11 @@ gpuError_t allocate_for_peers(void** memory, std::size_t bytes);
 /// Whether this MPI takes addresses of GPUs.
 bool in_reach_of_mpi();
 
+/// DeviceMemory::puts, and allocate_symmetric with this second queue.
+bool puts();
+std::unique_ptr<SymmetricMemory> allocate_symmetric(std::size_t bytes, int signals, Communicator& communicator,
+                                                    gpuStream_t queue);
+
 /// Ranges in the timeline of the maker's profiler.
 void begin_range(const char* name);
 void end_range();

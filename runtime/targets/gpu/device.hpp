@@ -250,6 +250,12 @@ class GpuDevice final : public Device, public Roofs {
     }
     return memory;
   }
+  bool puts() const override { return QUARKSMITH_TARGET::puts(); }
+  std::unique_ptr<SymmetricMemory> allocate_symmetric(std::size_t bytes, int signals,
+                                                      Communicator& communicator) override {
+    if (!puts()) return Device::allocate_symmetric(bytes, signals, communicator);
+    return QUARKSMITH_TARGET::allocate_symmetric(bytes, signals, communicator, beside_);
+  }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override {
     void* memory = nullptr;
     check(gpuHostMalloc(&memory, bytes), name());
