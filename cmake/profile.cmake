@@ -56,7 +56,7 @@ function(quarksmith_render_devices devices out)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rendered} "${QUARKSMITH_GENERATED}/tuned.cpp")
   string(REPLACE ";" "," devices "${devices}")
   set(sample "")
-  if(QUARKSMITH_CUDA_FOR_TESTS AND NOT profile STREQUAL "wide")
+  if(rendered_for_tests AND NOT profile STREQUAL "wide")
     set(sample --sample)
   endif()
   quarksmith_generate(error --profile "${profile}" --devices "${devices}" --out "${out}"

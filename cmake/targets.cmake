@@ -5,10 +5,11 @@
 #   NAME_libraries  that its device code is linked with, NAME_packages where they are found
 #   NAME_found      whether a device is on this machine
 # and defines the function quarksmith_NAME_kernels(suffix generated), which sets `objects` in its caller's scope. Where
-# it sets `devices`, kernels are rendered with the variants tuned for these alone.
+# it sets `devices`, kernels are rendered with the variants tuned for these alone; `rendered_for_tests`: of GPUs a sample.
 
 set(targets "")
 set(devices "${QUARKSMITH_DEVICES}")
+set(rendered_for_tests OFF)
 file(GLOB known_targets RELATIVE "${CMAKE_SOURCE_DIR}/runtime/targets" CONFIGURE_DEPENDS runtime/targets/*/target.cmake)
 list(TRANSFORM known_targets REPLACE "/.*" "")
 list(REMOVE_ITEM known_targets cpu)

@@ -85,7 +85,7 @@ def _parser() -> Parser:
     generate = command("generate", _generate, "Render the sources of a profile.")
     generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
     generate.add_argument(
-        "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
+        "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered (default: all), or none"
     )
     generate.add_argument("--sample", action="store_true", help="of kernels of GPUs a sample, to see that they compile")
     generate.add_argument(

@@ -63,6 +63,7 @@ if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
   set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG")  # of launches, by the host's compiler
   list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "^([0-9]+[a-z]?)$" "\\1-virtual" OUTPUT_VARIABLE kernel_architectures)
   set(devices none)
+  set(rendered_for_tests ON)
   message(STATUS "CUDA kernels: a sample, compiled fast, without tuned variants, for tests alone (QUARKSMITH_CUDA_FOR_TESTS)")
   install(CODE "message(WARNING \"the CUDA kernels of this build are few and slow: they were compiled for tests alone; \
 `make install` (or cmake -DQUARKSMITH_CUDA_FOR_TESTS=OFF) compiles them for use\")")
