@@ -5,7 +5,7 @@
 #   NAME_libraries  that its device code is linked with, NAME_packages where they are found
 #   NAME_found      whether a device is on this machine
 # and defines the function quarksmith_NAME_kernels(suffix generated), which sets `objects` in its caller's scope. Where
-# it sets `devices`, kernels are rendered with the variants tuned for these alone; `rendered_for_tests`: of GPUs a sample.
+# it sets `devices`, kernels are rendered with the variants tuned for these alone; rendered_for_tests: a sample of them.
 
 set(targets "")
 set(devices "${QUARKSMITH_DEVICES}")

@@ -84,9 +84,7 @@ def _parser() -> Parser:
     cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
     generate = command("generate", _generate, "Render the sources of a profile.")
     generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
-    generate.add_argument(
-        "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered (default: all), or none"
-    )
+    generate.add_argument("--devices", metavar="A,B", help="GPUs whose tuned variants are rendered (all), or none")
     generate.add_argument("--sample", action="store_true", help="of kernels of GPUs a sample, to see that they compile")
     generate.add_argument(
         "--tuned", type=Path, metavar="DIR", help="results of this machine, besides generated/tuned and OUT/tuned"
