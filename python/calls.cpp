@@ -1,5 +1,6 @@
 // Calls of commands.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -192,17 +193,17 @@ SolveCall* open_solver(const nb::dict& values, const SpinorObject* rhs) {
   return call.release();
 }
 
-/// The solution, its report, and what failed.
-std::tuple<SpinorObject, nb::object, std::string> solve_with(SolveCall& call, const SpinorObject& b,
-                                                             const SpinorObject* guess) {
+/// The report of a solve, and what failed.
+std::pair<nb::object, std::string> solve_with(SolveCall& call, const SpinorObject& b, const SpinorObject* guess,
+                                              SpinorObject& x) {
   Hooks hooks(call.session());
-  std::optional<Solved> solved;
+  Solved solved;
   {
     const Busy busy;
-    hooks.run([&] { solved = call.solve(b, guess); });
-    solved->report = of_first(solved->report);
+    hooks.run([&] { solved = call.solve(b, guess, x); });
+    solved.report = of_first(solved.report);
   }
-  return {std::move(solved->x), to_python(solved->report), std::move(solved->failure)};
+  return {to_python(solved.report), std::move(solved.failure)};
 }
 
 void bind_member(nb::module_& m) {
@@ -235,8 +236,23 @@ void bind_calls(nb::module_& m) {
         "Report, printed text, links and quark fields of a command.");
   nb::class_<SolveCall>(m, "OpenSolver", "An action on a gauge field, ready to solve.")
       .def("solve", &solve_with,
-           nb::sig("def solve(self, rhs: Spinors, guess: Spinors | None) -> tuple[Spinors, typing.Any, str]"),
-           nb::arg("rhs"), nb::arg("guess").none(), "x with M x = b, its report, and what failed.");
+           nb::sig("def solve(self, rhs: Spinors, guess: Spinors | None, x: Spinors) -> tuple[typing.Any, str]"),
+           nb::arg("rhs"), nb::arg("guess").none(), nb::arg("x"),
+           "Writes the x with M x = b; its report, and what failed.")
+      .def(
+          "right_hand_sides",
+          [](const SolveCall& call, int count) {
+            const Busy busy;
+            return call.right_hand_sides(count);
+          },
+          nb::arg("count"), "To be filled.")
+      .def(
+          "solutions",
+          [](const SolveCall& call, const SpinorObject& b) {
+            const Busy busy;
+            return call.solutions(b);
+          },
+          nb::arg("rhs"), "Of these right-hand sides, to be filled.");
   m.def("open_solver", &open_solver,
         nb::sig("def open_solver(arguments: dict[str, typing.Any], rhs: Spinors | None) -> OpenSolver"),
         nb::arg("arguments"), nb::arg("rhs").none());

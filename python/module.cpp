@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "python/arrays.hpp"
 #include "python/expressions.hpp"
 #include "python/forces.hpp"
 #include "python/objects.hpp"
@@ -18,45 +19,6 @@
 
 namespace quarksmith::python {
 namespace {
-
-using Numbers = nb::ndarray<nb::numpy, std::complex<double>>;
-
-std::size_t product(const std::vector<std::size_t>& shape) {
-  std::size_t n = 1;
-  for (const std::size_t extent : shape) n *= extent;
-  return n;
-}
-
-template <class Object>
-Numbers lexicographic(const Object& object) {
-  const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object));
-  auto numbers = std::make_unique_for_overwrite<Complex64[]>(product(shape));
-  {
-    const Busy busy;
-    read(numbers_of(object), numbers.get());
-  }
-  return array_of(std::move(numbers), shape);
-}
-
-std::string text_of(const auto& shape) {
-  std::string text;
-  for (const auto n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
-  return "(" + text + (shape.size() == 1 ? ",)" : ")");
-}
-
-template <class Object>
-void assign(Object& object, nb::handle given) {
-  const ComplexArray numbers = complex_array(given, "assign: the array");
-  const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object)),
-                                 found(numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim());
-  const Busy busy;
-  domain_of(numbers_of(object)).communicator().together([&] {
-    if (found != shape)
-      throw UsageError("assign: the array has shape " + text_of(found) + ", the field " + text_of(shape) +
-                       " in lexicographic order; reshape it");
-  });
-  write(object, numbers.data());
-}
 
 /// The memory of an object, which lives as long as an array of it.
 nb::object memory_of(nb::handle self, const MemoryView& view) {
@@ -155,9 +117,10 @@ void bind_field(nb::class_<Object>& c) {
       nb::for_getter(nb::sig("def report(self) -> quarksmith.calls.Report")),
       nb::for_setter(nb::sig("def report(self, report: quarksmith.calls.Report, /) -> None")),
       "What the call reports that has left it.");
-  c.def("lexicographic", &lexicographic<Object>,
+  c.def("lexicographic", &lexicographic<Object>, nb::arg("out") = nb::none(),
+        nb::sig("def lexicographic(self, out: typing.Any = None) -> typing.Any"),
         "Copy of the numbers of this rank's part, lexicographic: axes (right-hand side,) t, z, y, x, then those of a "
-        "site.");
+        "site. In the array `out`, if one is given, which for spinors may be in the memory of their GPU.");
   c.def("assign", &assign<Object>, nb::arg("numbers").none(), nb::sig("def assign(self, numbers: typing.Any) -> None"),
         "Takes numbers in the order of lexicographic().");
   c.def(
@@ -229,8 +192,8 @@ void bind_lattice(nb::module_& m) {
           "device", [](const LatticeObject& l) { return l.domain->device().name(); }, "Name of the device.")
       .def("__repr__", [](const LatticeObject& l) {
         const Lattice& lattice = l.domain->lattice();
-        return "Lattice(" + text_of(lattice.global_extent()) + ", device='" + l.domain->device().name() + "'" +
-               (lattice.ranks() > 1 ? ", grid=" + text_of(lattice.grid()) : "") + ")";
+        return "Lattice(" + tuple_text(lattice.global_extent()) + ", device='" + l.domain->device().name() + "'" +
+               (lattice.ranks() > 1 ? ", grid=" + tuple_text(lattice.grid()) : "") + ")";
       });
 }
 
@@ -343,6 +306,8 @@ void bind_spinors(nb::module_& m) {
           },
           "Another field with the same numbers.");
   bind_algebra<SpinorObject, std::complex<double>>(c);
+  c.def("require_fits", &require_fits<SpinorObject>, nb::sig("def require_fits(self, out: typing.Any) -> None"),
+        nb::arg("out"), "Raises UsageError unless lexicographic(out=out) can write there.");
   c.def(
       "__rmatmul__",
       [](const SpinorObject& f, nb::handle given) {
@@ -372,6 +337,7 @@ void bind_objects(nb::module_& m) {
   bind_spinors(m);
   bind_source(m);
   bind_gamma(m);
+  bind_arrays(m);
 }
 
 }  // namespace quarksmith::python

@@ -139,6 +139,7 @@ GaugeObject moved(const GaugeObject& u, const MomentumObject& p, double step);
 
 void bind_errors(nb::module_& m);
 void bind_source(nb::module_& m);
+void bind_arrays(nb::module_& m);
 void bind_objects(nb::module_& m);
 void bind_gamma(nb::module_& m);
 void bind_calls(nb::module_& m);

@@ -44,35 +44,43 @@ SolveCall::SolveCall() {
 void SolveCall::open(const runs::Table& values, DomainPointer domain) {
   runs::fill(members_, values, {runs::Door::python, name, {}});
   const runs::NamedGauge named = runs::open_gauge(described_.action.gauge, described_.action.lattice, session_);
-  if (domain == nullptr) domain = domain_of(named.gauge.lattice, "auto");
-  kept_ = runs::make_solver(described_, named, domain, true, session_);
+  domain_ = domain != nullptr ? domain : domain_of(named.gauge.lattice, "auto");
+  kept_ = runs::make_solver(described_, named, domain_, true, session_);
 }
 
-Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess) const {
+SpinorObject SolveCall::right_hand_sides(int count) const {
+  return {SpinorField(domain_, find_precision("double"), Subset::full, count, kept_->action().spins()),
+          &kept_->basis()};
+}
+
+Solved SolveCall::solve(const SpinorObject& rhs, const SpinorObject* guess, SpinorObject& x) const {
   const SpinorField& b = rhs.field;
   require_present(*kept_->domain(), "solver");
   require_present(b.domain(), "rhs");
   kept_->check(b, "rhs");
-  if (guess != nullptr) check_guess(*guess, b);
-  Solved solved{SpinorObject{b.like(), &kept_->basis()}, {}, {}};
-  if (guess != nullptr)
-    move_columns(*guess, solved.x);
-  else
-    solved.x.field.fill(0);
-  const std::vector<SolveReport> reports = kept_->solve({solved.x.field, *solved.x.basis}, b, *rhs.basis);
+  if (guess != nullptr) {
+    check_beside(*guess, "guess", b);
+    kept_->require_guess("guess", "deflate");
+  }
+  check_beside(x, "out", b);
+  const auto memory = [](const SpinorObject& f) { return f.field.operand().data; };
+  if (memory(x) == memory(rhs)) throw UsageError("out is rhs; give another field");
+  if (guess == nullptr)
+    x.field.fill(0);
+  else if (memory(x) != memory(*guess))
+    move_columns(*guess, x);
+  const std::vector<SolveReport> reports = kept_->solve({x.field, *x.basis}, b, *rhs.basis);
   auto all = runs::Json::array();
   for (const SolveReport& r : reports) all.push_back(runs::to_json(r));
-  solved.report = runs::json_text({{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}});
-  solved.failure = kept_->failure(reports);
-  return solved;
+  return {runs::json_text({{"solves", all}, {"provenance", runs::to_json(kept_->provenance())}}),
+          kept_->failure(reports)};
 }
 
-void SolveCall::check_guess(const SpinorObject& guess, const SpinorField& b) const {
-  kept_->check(guess.field, "guess");
-  if (guess.field.rhs() != b.rhs())
+void SolveCall::check_beside(const SpinorObject& given, const char* name, const SpinorField& b) const {
+  kept_->check(given.field, name);
+  if (given.field.rhs() != b.rhs())
     throw UsageError(
-        fmt::format("guess has {} right-hand sides, rhs has {}; give one for each", guess.field.rhs(), b.rhs()));
-  kept_->require_guess("guess", "deflate");
+        fmt::format("{} has {} right-hand sides, rhs has {}; give one for each", name, given.field.rhs(), b.rhs()));
 }
 
 }  // namespace quarksmith::python

@@ -13,7 +13,6 @@ extern const runs::Command read_command;
 
 /// The result of a solve, besides x.
 struct Solved {
-  SpinorObject x;
   std::string report;   ///< JSON
   std::string failure;  ///< of the first right-hand side that missed its tolerance; x has the best iterates
 };
@@ -27,15 +26,20 @@ class SolveCall {
   runs::Session& session() { return session_; }
   /// \param domain of right-hand sides; null: a new one on the chosen device.
   void open(const runs::Table& values, DomainPointer domain);
+  /// Right-hand sides to be filled.
+  SpinorObject right_hand_sides(int count) const;
+  /// Solutions of right-hand sides to be filled.
+  SpinorObject solutions(const SpinorObject& b) const { return {b.field.like(), &kept_->basis()}; }
   /// Solves M x = b for all right-hand sides. \param guess first guess of x, or null.
-  Solved solve(const SpinorObject& b, const SpinorObject* guess) const;
+  Solved solve(const SpinorObject& b, const SpinorObject* guess, SpinorObject& x) const;
 
  private:
-  void check_guess(const SpinorObject& guess, const SpinorField& b) const;
+  void check_beside(const SpinorObject& given, const char* name, const SpinorField& b) const;
 
   runs::Session session_;
   runs::InversionDescription described_;
   runs::Members members_;
+  DomainPointer domain_;  // of right-hand sides
   std::unique_ptr<runs::KeptSolver> kept_;
 };
 

@@ -28,8 +28,9 @@ def refresh() -> None:
 Values = Text | complex | Sequence[float] | Sequence[complex] | Sequence[str]
 '''
 GIVEN = {
-    "rhs": "Spinors",
-    "guess": "Spinors",
+    "rhs": "Any",
+    "guess": "Any",
+    "out": "Any",
     "on_trajectory": "Callable[[dict[str, Any]], object]",
 }
 """What calls take besides what describes a run."""

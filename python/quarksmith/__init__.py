@@ -26,6 +26,7 @@ from ._quarksmith import (
     source,
 )
 from ._quarksmith import version as __version__
+from .arrays import use_pool
 from .calls import Eigenvectors, NotConverged, Report
 from .commands import *  # noqa: F403
 from .communicator import Ranks, end_together, ranks, use_ranks
@@ -65,6 +66,7 @@ __all__ = [
     "gamma",
     "ranks",
     "source",
+    "use_pool",
     "use_ranks",
     *commands.__all__,
 ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _quarksmith
 from ._quarksmith import Spinors
+from .arrays import is_array
 from .given import checked
 from .table import Command
 
@@ -71,22 +72,37 @@ class Eigenvectors(Report):
         return self.vectors
 
 
-def require_spinors(rhs: Any, guess: Any) -> None:
-    """Raises TypeError if a right-hand side or a guess is not Spinors; a guess may be None."""
-    for name, field in [("rhs", rhs), *([] if guess is None else [("guess", guess)])]:
-        if not isinstance(field, Spinors):
+def require_spinors(**fields: Any) -> None:
+    """Raises TypeError if a field is neither Spinors nor an array; those but `rhs` may be None."""
+    for name, field in fields.items():
+        if not (isinstance(field, Spinors) or is_array(field) or (field is None and name != "rhs")):
             found = type(field).__name__
-            raise TypeError(f"{name} is {found}, not Spinors; make some with source(), or with Spinors and assign")
+            raise TypeError(f"{name} is {found}, not Spinors or an array; make some with source(), or with Spinors")
 
 
-def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, reports: list[Report]) -> Spinors:
-    """The solution x of M x = rhs; its report is added to `reports` as well."""
-    x, report, failure = solver.solve(rhs, guess)
+def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, out: Any, reports: list[Report]) -> Any:
+    """The solution x of M x = rhs, which is in `out` if that is given; its report is added to `reports` as well."""
+
+    def spinors(given: Any) -> Spinors:
+        if isinstance(given, Spinors):
+            return given
+        made = solver.right_hand_sides(len(given))
+        made.assign(given)
+        return made
+
+    b = spinors(rhs)
+    x = out if isinstance(out, Spinors) else solver.solutions(b)
+    is_elsewhere = out is not None and x is not out
+    if is_elsewhere:
+        x.require_fits(out)
+    report, failure = solver.solve(b, None if guess is None else spinors(guess), x)
     x.report = Report(report)
     reports.append(x.report)
+    if is_elsewhere:
+        x.lexicographic(out=out)
     if failure:
         raise NotConverged(failure, x)
-    return x
+    return x if out is None else out
 
 
 KINDS = {"eigenvectors": Eigenvectors}
@@ -97,9 +113,11 @@ def call(command: Command, arguments: Mapping[str, Any]) -> Any:
     """Runs a command with the arguments that were given: those that are None or left out have their defaults."""
     values = command.values(arguments)
     if command.needs_spinors:
-        rhs, guess = arguments["rhs"], arguments.get("guess")
-        require_spinors(rhs, guess)
-        return solve_with(_quarksmith.open_solver(checked(values, rhs.lattice), rhs), rhs, guess, [])
+        fields = {name: arguments.get(name) for name in command.given}
+        require_spinors(**fields)
+        rhs = fields["rhs"] if isinstance(fields["rhs"], Spinors) else None
+        solver = _quarksmith.open_solver(checked(values, rhs.lattice if rhs else None), rhs)
+        return solve_with(solver, **fields, reports=[])
     found, text, gauge, spinors = _quarksmith.run(command.word, checked(values), arguments.get("on_trajectory"))
     report = KINDS.get(command.leaves, Report)(found or {})
     report.text = text

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._quarksmith import GaugeField, Lattice, Momenta, Spinors, UsageError, WrongLattice
+from .arrays import on_device
 from .communicator import ranks
 
 DEEPEST = 16
@@ -111,6 +112,8 @@ def as_numbers(value: Any, name: str) -> Any:
     import numpy as np
 
     _refuse_masked(value, name)
+    if on_device(value, name):
+        raise UsageError(f"{name} is in the memory of a GPU; only numbers of Spinors are taken from there: copy it")
     try:
         array = np.asarray(value)
         if array.dtype.kind in ("biufcO" if array.ndim else "iufc"):

@@ -1,11 +1,13 @@
 """A solver that is kept for many right-hand sides."""
 
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from . import _quarksmith, commands
 from ._quarksmith import Spinors
 from .calls import Report, require_spinors, solve_with
 from .given import checked
+
+T = TypeVar("T")
 
 
 class Solver:
@@ -17,7 +19,7 @@ class Solver:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = commands.with_action(kwargs)
-        command = commands.TABLE["solve"].without("rhs", "guess")
+        command = commands.TABLE["solve"].without("rhs", "guess", "out")
         bound = command.bind(args, kwargs)
         self._solver = _quarksmith.open_solver(checked(command.values(bound)), None)
         self._said = ", ".join(f"{name}={value!r}" for name, value in bound.items())
@@ -27,16 +29,21 @@ class Solver:
     def __repr__(self) -> str:
         return f"Solver({self._said}; {len(self.reports)} calls)"
 
-    def __call__(self, rhs: Spinors, guess: Spinors | None = None) -> Spinors:
+    @overload
+    def __call__(self, rhs: Any, guess: Any = None, out: None = None) -> Spinors: ...
+    @overload
+    def __call__(self, rhs: Any, guess: Any = None, *, out: T) -> T: ...
+    def __call__(self, rhs: Any, guess: Any = None, out: Any = None) -> Any:
         """The x with M x = b.
 
         Args:
-            rhs: right-hand sides b.
-            guess: of the solution; iterations begin with it instead of zero.
+            rhs: right-hand sides b: Spinors, or an array in the order of `lexicographic`.
+            guess: of the solution, likewise; iterations begin with it instead of zero.
+            out: likewise, where the solution is written; it is returned then.
 
         Raises:
             NotConverged: a solve missed its tolerance; `solution` has the best iterates.
-            UsageError: rhs or guess is of another lattice, or of other quarks.
+            UsageError: rhs, guess or out is of another lattice, or of other quarks.
         """
-        require_spinors(rhs, guess)
-        return solve_with(self._solver, rhs, guess, self.reports)
+        require_spinors(rhs=rhs, guess=guess, out=out)
+        return solve_with(self._solver, rhs, guess, out, self.reports)

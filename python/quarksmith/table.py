@@ -79,13 +79,14 @@ class Command:
 
 
 MEANINGS = {
-    "rhs": "right-hand sides b",
-    "guess": "of the solution; iterations begin with it instead of zero",
+    "rhs": "right-hand sides b: Spinors, or an array in the order of lexicographic()",
+    "guess": "of the solution, likewise; iterations begin with it instead of zero",
+    "out": "likewise, where the solution is written; it is returned then",
     "on_trajectory": "called after each trajectory with what the report says of it; the run ends in order if it "
     "returns False, or raises",
 }
 """Of what calls take in memory."""
-GIVEN = {"solve": ("rhs", "guess"), "hmc": ("on_trajectory",)}
+GIVEN = {"solve": ("rhs", "guess", "out"), "hmc": ("on_trajectory",)}
 
 
 def read_table() -> tuple[Command, ...]:

@@ -29,7 +29,7 @@ struct SitePlaces {
 /// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of numbers.
 struct SpinorArray : SitePlaces {
   char* data = nullptr;
-  int spin = 3, colour = 1;  ///< complex numbers to the next spin, colour
+  long long spin = 3, colour = 1;  ///< complex numbers to the next spin, colour
   double rotation[32] = {};  ///< M, unitary: a field holds M psi; 4x4, of one spin 1 in the first place
 };
 
@@ -49,10 +49,10 @@ class PlaceNumbers {
  public:
   QUARKSMITH_ANYWHERE PlaceNumbers(const SpinorArray& a, long long place)
       : first_(a.data + place * a.place_bytes), single_(a.single) {}
-  QUARKSMITH_ANYWHERE double real(int n) const {
+  QUARKSMITH_ANYWHERE double real(long long n) const {
     return single_ ? reinterpret_cast<const float*>(first_)[n] : reinterpret_cast<const double*>(first_)[n];
   }
-  QUARKSMITH_ANYWHERE void set_real(int n, double value) const {
+  QUARKSMITH_ANYWHERE void set_real(long long n, double value) const {
     if (single_)
       reinterpret_cast<float*>(first_)[n] = static_cast<float>(value);
     else
@@ -83,16 +83,17 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
         const double* e = a.rotation + 2 * (m.to_array ? 4 * s + r : 4 * r + s);
         if (e[0] == 0 && e[1] == 0) continue;
         const double g = m.to_array ? -e[1] : e[1];
-        const int n = m.to_array ? m.colours * s + c : s * a.spin + c * a.colour;
-        const double u = m.to_array ? words[2 * n] : given.real(2 * n);
-        const double v = m.to_array ? words[2 * n + 1] : given.real(2 * n + 1);
+        const int own = 2 * (m.colours * s + c);
+        const long long n = 2 * (s * a.spin + c * a.colour);
+        const double u = m.to_array ? words[own] : given.real(n);
+        const double v = m.to_array ? words[own + 1] : given.real(n + 1);
         re += e[0] * u - g * v;
         im += e[0] * v + g * u;
       }
       if (m.to_array) {
-        const int n = r * a.spin + c * a.colour;
-        given.set_real(2 * n, re);
-        given.set_real(2 * n + 1, im);
+        const long long n = 2 * (r * a.spin + c * a.colour);
+        given.set_real(n, re);
+        given.set_real(n + 1, im);
       } else {
         words[2 * (m.colours * r + c)] = re;
         words[2 * (m.colours * r + c) + 1] = im;
