@@ -139,8 +139,10 @@ nb::object lexicographic(const Object& object, nb::handle out) {
   const Destination to = destination_of(object, out);
   if constexpr (std::is_same_v<Object, SpinorObject>)
     if (to.there) {
-      const Busy busy;
-      to.there->write(object);
+      {
+        const Busy busy;
+        to.there->write(object);
+      }
       return nb::borrow(out);
     }
   to.here[nb::ellipsis()] = numbers_in_order(object);

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ._quarksmith import GaugeField, Spinors
+from .arrays import Array
 from .calls import Eigenvectors, Report
 from .table import Command
 
@@ -28,9 +29,9 @@ def refresh() -> None:
 Values = Text | complex | Sequence[float] | Sequence[complex] | Sequence[str]
 '''
 GIVEN = {
-    "rhs": "Any",
-    "guess": "Any",
-    "out": "Any",
+    "rhs": "Spinors | Array",
+    "guess": "Spinors | Array",
+    "out": "Spinors | Array",
     "on_trajectory": "Callable[[dict[str, Any]], object]",
 }
 """What calls take besides what describes a run."""

@@ -3,7 +3,8 @@
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
 
 from . import _quarksmith
 from ._quarksmith import UsageError
@@ -13,6 +14,14 @@ INTERFACE = re.compile(r"__(\w+)_array_interface__")
 WORDS = {"<c16": 16, "<c8": 8}
 ON_HOST = (1, 3)
 """Kinds of memory in DLPack that the host reaches: its own, and what is pinned for a GPU."""
+
+
+class Array(Protocol):
+    """An array of any library."""
+
+    @property
+    def shape(self) -> Any:
+        """Extents of its axes."""
 
 
 class DeviceArray(NamedTuple):
@@ -107,11 +116,6 @@ def require_writable(out: Any, shape: tuple[int, ...]) -> Any:
     return array
 
 
-def is_array(value: Any) -> bool:
-    """Whether it has a shape and numbers of its own, as arrays of NumPy and other libraries."""
-    return hasattr(value, "shape") or any(map(INTERFACE.fullmatch, dir(type(value))))
-
-
 def use_pool(
     pool: str | Callable[[int, int], Any],
     release: Callable[[int, int], object] | None = None,
@@ -140,9 +144,7 @@ def use_pool(
 
 
 def _pool_of_cupy(kind: str, number: str = "0") -> Callable[[int, int], Any]:
-    import cupy
-
-    calls = getattr(cupy, kind)
+    calls = getattr(import_module("cupy"), kind)
 
     def allocate(size: int, stream: int) -> Any:
         with calls.Device(int(number)), calls.ExternalStream(stream):
@@ -152,8 +154,7 @@ def _pool_of_cupy(kind: str, number: str = "0") -> Callable[[int, int], Any]:
 
 
 def _pool_of_torch(kind: str, number: str = "0") -> tuple[Callable[[int, int], Any], Callable[[int, int], object]]:
-    import torch
-
+    torch = import_module("torch")
     calls = getattr(torch, kind)
     calls.init()
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from . import _quarksmith
 from ._quarksmith import Spinors
-from .arrays import is_array
 from .given import checked
 from .table import Command
 
@@ -75,7 +74,7 @@ class Eigenvectors(Report):
 def require_spinors(**fields: Any) -> None:
     """Raises TypeError if a field is neither Spinors nor an array; those but `rhs` may be None."""
     for name, field in fields.items():
-        if not (isinstance(field, Spinors) or is_array(field) or (field is None and name != "rhs")):
+        if not (isinstance(field, Spinors) or hasattr(field, "shape") or (field is None and name != "rhs")):
             found = type(field).__name__
             raise TypeError(f"{name} is {found}, not Spinors or an array; make some with source(), or with Spinors")
 
@@ -86,7 +85,7 @@ def solve_with(solver: _quarksmith.OpenSolver, rhs: Any, guess: Any, out: Any, r
     def spinors(given: Any) -> Spinors:
         if isinstance(given, Spinors):
             return given
-        made = solver.right_hand_sides(len(given))
+        made = solver.right_hand_sides((*given.shape, 1)[0])
         made.assign(given)
         return made
 

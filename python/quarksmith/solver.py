@@ -4,9 +4,11 @@ from typing import Any, TypeVar, overload
 
 from . import _quarksmith, commands
 from ._quarksmith import Spinors
+from .arrays import Array
 from .calls import Report, require_spinors, solve_with
 from .given import checked
 
+Field = Spinors | Array
 T = TypeVar("T")
 
 
@@ -30,10 +32,10 @@ class Solver:
         return f"Solver({self._said}; {len(self.reports)} calls)"
 
     @overload
-    def __call__(self, rhs: Any, guess: Any = None, out: None = None) -> Spinors: ...
+    def __call__(self, rhs: Field, guess: Field | None = None, out: None = None) -> Spinors: ...
     @overload
-    def __call__(self, rhs: Any, guess: Any = None, *, out: T) -> T: ...
-    def __call__(self, rhs: Any, guess: Any = None, out: Any = None) -> Any:
+    def __call__(self, rhs: Field, guess: Field | None = None, *, out: T) -> T: ...
+    def __call__(self, rhs: Field, guess: Field | None = None, out: Any = None) -> Any:
         """The x with M x = b.
 
         Args:
