@@ -48,6 +48,11 @@ class SiteArrays {
   /// Bytes from the first to the last number, and whether others lie between the sites.
   std::size_t bytes() const { return bytes_; }
   bool apart() const { return apart_; }
+  /// Bytes to an array that follows it.
+  std::size_t size() const {
+    const auto each = std::size_t(places_.place_bytes);
+    return (bytes_ + each - 1) / each * each;
+  }
   const SitePlaces& places() const { return places_; }
   /// The numbers of the site with this place, see for_each_site.
   template <class Void>
@@ -163,6 +168,16 @@ class SpinorArrays {
   void write(const SpinorField& from, int rhs, void* array) const;
   /// \throws StatusError arrays of half the sites for a full field.
   void require_fits(Subset subset) const;
+  /// The arrays of the slices of vectors, which follow one another.
+  template <class Void>
+  std::vector<Void*> of_slices(Void* const* vectors, int n, int slices) const {
+    std::vector<Void*> all;
+    for (int i = 0; i < n * slices; ++i) {
+      using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
+      all.push_back(static_cast<Byte*>(vectors[i / slices]) + std::size_t(i % slices) * sites_.size());
+    }
+    return all;
+  }
 
  private:
   /// Calls work(the array where the device reaches it).

@@ -157,6 +157,12 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 /** Copies the links, times phase, into the caller's arrays. */
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format);
+/** out = the links that a smearing makes of those in arrays, which need not be SU(3), with the phases that they have:
+ * `fat7` (parameters: weights of paths of 1, 3, 5, 7 links and of Lepage's; where links hold staggered phases those of 3
+ * and 7 have the other sign, docs/links.md), `naik` (weight of three links in a row), `unitary` (none: the nearest U(3)
+ * matrices), `stout` (rho), `stout-space` (rho). */
+quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char* smearing, const double* parameters,
+                                         void* const* out, const void* const* in, const quarksmith_link_format* format);
 /** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; computed on the device. */
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
 /** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
@@ -199,22 +205,6 @@ quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, doubl
 /** y = a x + b y for all right-hand sides; a and b are (re, im). */
 quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const double b[2], quarksmith_field* y);
 
-/** Memory layout of a field on the device, for kernels of the caller. */
-typedef struct {
-  size_t size;
-  void* data;       /**< first word on the device (on the CPU: in memory) */
-  float* scales;    /**< one for each site and right-hand side in formats that have them, else NULL */
-  size_t words;     /**< words of one right-hand side; the next one follows */
-  size_t odd;       /**< words, and scales times site_words, before the odd sites of a full field */
-  int word_bytes;   /**< of one word */
-  int site_words;   /**< words a site; of Dirac spinors in `double`, `single`: 24, (re, im) of [spin][colour] */
-  int vector_words; /**< GPU: consecutive words of a site; 0: see lanes */
-  int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
-  int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
-  int boxes;        /**< CPU: lanes l, l + boxes, ... hold copies of the same sites, all of which must be written; on
-                         most lattices boxes equals lanes */
-} quarksmith_field_memory;
-quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
 /** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
  * calls the library again. On GPUs word n of site s = (((t Z + z) Y + y) X + x) / 2 is number
  * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd
@@ -290,6 +280,7 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);
 /** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is not one of x.
+ * With a fifth dimension or two flavours the slices of a vector follow one another in its array.
  * \param reports n reports, or NULL. \return as quarksmith_solve. */
 quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
                                            const void* b, const quarksmith_spinor_format* format,

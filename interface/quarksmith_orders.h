@@ -80,4 +80,21 @@ typedef struct {
 } quarksmith_term_format;
 quarksmith_status quarksmith_term_format_init(quarksmith_term_format* format);
 
+/** Memory layout of a field on the device, for kernels of the caller. */
+typedef struct {
+  size_t size;
+  void* data;       /**< first word on the device (on the CPU: in memory) */
+  float* scales;    /**< one for each site and right-hand side in formats that have them, else NULL */
+  size_t words;     /**< words of one right-hand side; the next one follows */
+  size_t odd;       /**< words, and scales times site_words, before the odd sites of a full field */
+  int word_bytes;   /**< of one word */
+  int site_words;   /**< words a site; of Dirac spinors in `double`, `single`: 24, (re, im) of [spin][colour] */
+  int vector_words; /**< GPU: consecutive words of a site; 0: see lanes */
+  int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
+  int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
+  int boxes;        /**< CPU: lanes l, l + boxes, ... hold copies of the same sites, all of which must be written; on
+                         most lattices boxes equals lanes */
+} quarksmith_field_memory;
+quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
+
 #endif

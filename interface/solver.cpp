@@ -160,11 +160,11 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     if (n > s.most)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
-    upload_all(arrays, &b, from);
+    upload_all(arrays, arrays.of_slices(&b, 1, from.slices()).data(), from);
     SpinorField to = s.solver.field(n);
     agree(std::vector(shifts, shifts + n));
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
-    download_all(to, arrays, x);
+    download_all(to, arrays, arrays.of_slices(x, n, from.slices()).data());
     report_all(solved, reports);
     require_converged(failure_of(solved, s));
   });

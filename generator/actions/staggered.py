@@ -116,3 +116,35 @@ class Hisq(ImprovedStaggered):
         w = stored({mu: project_u3(v[mu]) for mu in directions})
         fat = fat7(w, 1 + self.naik_epsilon / 8, 1 / 16, 1 / 64, 1 / 384, -1 / 8)
         return fat, naik(w, -(1 + self.naik_epsilon) / 24)
+
+
+@action
+class Fat7:
+    """Fat links with any coefficients, of links that need not be in a group."""
+
+    one: Real = parameter(help="of the link")
+    three: Real = parameter(help="of paths of 3 links")
+    five: Real = parameter(help="of 5")
+    seven: Real = parameter(help="of 7")
+    lepage: Real = parameter(help="of Lepage's paths of 5")
+
+    def links(self, u: Links) -> FourLinks:
+        return fat7(u, self.one, self.three, self.five, self.seven, self.lepage)
+
+
+@action
+class Naik:
+    """Long links with any coefficient."""
+
+    weight: Real = parameter(help="of three links in a row")
+
+    def links(self, u: Links) -> FourLinks:
+        return naik(u, self.weight)
+
+
+@action
+class Unitary:
+    """The nearest U(3) matrices, as of the first level of HISQ."""
+
+    def links(self, v: Links) -> FourLinks:
+        return {mu: project_u3(v[mu]) for mu in directions}

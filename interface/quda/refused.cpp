@@ -23,18 +23,14 @@ QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaCloverInvert, qud
              qudaPlaquettePhased, qudaPolyakovLoopPhased, qudaHisqParamsInit)
 
 // quda.h
-QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", updateR, loadGaugeQuda, freeGaugeQuda,
-             freeUniqueGaugeQuda, freeGaugeSmearedQuda, freeGaugeTwoLinkQuda, saveGaugeQuda, loadCloverQuda,
-             freeCloverQuda, eigensolveQuda, invertQuda, invertMultiSrcQuda, invertMultiShiftQuda, newMultigridQuda,
-             destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, dslashQuda, covDevQuda, shiftQuda,
-             spinTasteQuda, dslashMultiSrcQuda, cloverQuda, MatQuda, MatDagMatQuda, computeKSLinkQuda,
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, newMultigridQuda,
+             destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, covDevQuda, shiftQuda, spinTasteQuda,
              computeTwoLinkQuda, momResidentQuda, computeGaugeForceQuda, computeGaugePathQuda,
-             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, staggeredPhaseQuda, projectSU3Quda, momActionQuda,
-             createGaugeFieldQuda, saveGaugeFieldQuda, destroyGaugeFieldQuda, createCloverQuda)
-QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", computeCloverForceQuda,
-             computeTMCloverForceQuda, computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda,
-             plaqQuda, polyakovLoopQuda, copyExtendedResidentGaugeQuda, performFermionSmearQuda, performWuppertalnStep,
-             performGaussianSmearNStep, performGaugeSmearQuda, performWFlowQuda, performGFlowQuda, gaugeObservablesQuda,
-             contractQuda, contractFTQuda, computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda,
-             blasLUInvQuda, flushChronoQuda, newDeflationQuda, destroyDeflationQuda, flushPoolQuda,
-             performTwoLinkGaussianSmearNStep, laphSinkProject)
+             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, projectSU3Quda, momActionQuda, createGaugeFieldQuda,
+             saveGaugeFieldQuda, destroyGaugeFieldQuda, createCloverQuda, computeCloverForceQuda,
+             computeTMCloverForceQuda, computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda)
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", polyakovLoopQuda,
+             copyExtendedResidentGaugeQuda, performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep,
+             performGaugeSmearQuda, performWFlowQuda, performGFlowQuda, gaugeObservablesQuda, contractQuda,
+             contractFTQuda, computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda, blasLUInvQuda,
+             newDeflationQuda, destroyDeflationQuda, performTwoLinkGaussianSmearNStep, laphSinkProject)

@@ -81,10 +81,21 @@ void print(int least, const std::string& line) {
   std::fflush(output.file);
 }
 
+double all_sum(double mine) {
+#ifdef QUARKSMITH_MPI
+  const auto& grid = state().grid;
+  if (grid[0] * grid[1] * grid[2] * grid[3] > 1)
+    MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_SUM, all_ranks());
+#endif
+  return mine;
+}
+
 quarksmith_gauge** Links::out() {
   clear();
   return gauge_.out();
 }
+
+void Links::forget() { operators_.clear(), solvers_.clear(), shifted_.clear(); }
 
 template <class T, class Make>
 T* Links::find(std::list<Kept<T>>& kept, const std::string& options, int shifts, const Make& make) {
@@ -96,20 +107,28 @@ T* Links::find(std::list<Kept<T>>& kept, const std::string& options, int shifts,
     }
   if (kept.size() == most_kept) kept.pop_back();
   Kept<T> made{options, shifts, {}};
-  check(make(made.handle.out()));
+  quarksmith_status status = make(options, made.handle.out());
+  // A build that lacks the kernels of a lower precision has those of double.
+  constexpr std::string_view key = " precision=";
+  if (const auto at = options.find(key); status == QUARKSMITH_MISSING_KERNEL && at != std::string::npos)
+    status = make(std::string(options).replace(at, options.find(' ', at + 1) - at, std::string(key) + "double"),
+                  made.handle.out());
+  check(status);
   kept.push_front(std::move(made));
   return kept.front().handle;
 }
 
 quarksmith_operator* Links::op(const std::string& options) {
-  return find(operators_, options, 0, [&](auto** h) { return quarksmith_operator_create(gauge_, options.c_str(), h); });
+  return find(operators_, options, 0,
+              [&](const std::string& o, auto** h) { return quarksmith_operator_create(gauge_, o.c_str(), h); });
 }
 quarksmith_solver* Links::solver(const std::string& options) {
-  return find(solvers_, options, 0, [&](auto** h) { return quarksmith_solver_create(gauge_, options.c_str(), h); });
+  return find(solvers_, options, 0,
+              [&](const std::string& o, auto** h) { return quarksmith_solver_create(gauge_, o.c_str(), h); });
 }
 quarksmith_shifted* Links::shifted(const std::string& options, int shifts) {
   return find(shifted_, options, shifts,
-              [&](auto** h) { return quarksmith_shifted_create(gauge_, options.c_str(), shifts, h); });
+              [&](const std::string& o, auto** h) { return quarksmith_shifted_create(gauge_, o.c_str(), shifts, h); });
 }
 
 State& state() {
@@ -120,7 +139,8 @@ State& state() {
 quarksmith_context* State::context(const int extent[4]) {
   if (!begun) refuse("QUDA is not initialised; call initQuda or qudaInit first");
   if (context_ && std::equal(extent, extent + 4, extent_.begin())) return context_;
-  for (Links* links : {&wilson, &staggered}) links->clear();
+  for (Links* links : {&wilson, &staggered, &improved}) links->clear();
+  has_fat = has_long = false;
   std::copy_n(extent, 4, extent_.begin());
   const char* asked = std::getenv("QUARKSMITH_DEVICE");
   const char* device = asked == nullptr || *asked == '\0' ? "auto" : asked;

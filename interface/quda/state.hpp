@@ -10,6 +10,7 @@
 #include <list>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace quarksmith::quda {
 
@@ -38,6 +39,9 @@ void check_solve(quarksmith_status status);
 /// Prints a line as QUDA does: on rank 0, with the prefix of setVerbosityQuda. \param least QudaVerbosity from which
 /// on.
 void print(int least, const std::string& line);
+
+/// The sum over all ranks.
+double all_sum(double mine);
 
 /// A value of a parameter that is served, by its name, and what it means here.
 template <class T>
@@ -95,6 +99,7 @@ class Links {
   quarksmith_gauge* gauge() const { return gauge_; }
   explicit operator bool() const { return gauge_ != nullptr; }
   void clear() { *this = {}; }
+  void forget();  ///< operators and solvers
 
   quarksmith_operator* op(const std::string& options);
   quarksmith_solver* solver(const std::string& options);
@@ -130,6 +135,7 @@ class State {
 
   /// The context of a local lattice, opened at its first use; with those of others their links end.
   quarksmith_context* context(const int extent[4]);
+  quarksmith_context* context() { return context(extent_.data()); }
   const std::array<int, 4>& extent() const { return extent_; }
   /// Sites of the local lattice.
   std::size_t sites() const { return std::size_t(extent_[0]) * extent_[1] * extent_[2] * extent_[3]; }
@@ -138,6 +144,28 @@ class State {
 
   Links wilson;     ///< links of Wilson-like quarks (loadGaugeQuda)
   Links staggered;  ///< unit links with fields `fat` and `long`
+  Links improved;   ///< the same, of loadGaugeQuda
+  bool has_fat = false, has_long = false;
+
+  /// What is known of the links of `wilson`.
+  struct Loaded {
+    double anisotropy = 1;  ///< by which links in space were multiplied
+    std::string boundary;   ///< option of operators
+    bool phases = false;    ///< they held staggered phases, t first
+    std::array<double, 3> plaquette{};
+    /// Options of operators on them.
+    std::string options() const;
+  } loaded;
+  /// The clover term (loadCloverQuda).
+  struct Clover {
+    bool loaded = false, given = false;  ///< by the caller, in `term`
+    double coefficient = 0;              ///< kappa csw
+    std::array<double, 3> plaquette{};   ///< of the links that it is made of
+    std::vector<char> term;
+    quarksmith_term_format format{};
+    const void* attached = nullptr;  ///< links of which `term` is a field, in units of this kappa
+    double kappa = 0;
+  } clover;
 
  private:
   std::array<int, 4> extent_{};

@@ -31,9 +31,6 @@ struct ShiftedSolver::Parts {
     if (find_storage(s.links).temporal)
       throw UsageError(
           fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
-    if (action.slices() > 1)
-      throw UsageError(fmt::format("action {}: shifted systems are solved for one flavour in four dimensions; use cg",
-                                   action.name()));
     const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
     const PrecisionInfo& full = find_precision("double");
     const LinkStore links(gauge, std::move(d), s.links, s.basis);
@@ -115,8 +112,7 @@ std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField&
   if (&precision == &b.precision()) {
     results = p.solver->solve(x, b, shifts, tolerances, p.settings.options);
   } else {
-    SpinorField own_x(x.domain_pointer(), precision, x.subset(), x.rhs(), x.components()),
-        own_b(b.domain_pointer(), precision, b.subset(), 1, b.components());
+    SpinorField own_x = p.high->a().field(x.rhs(), precision), own_b = p.high->a().field(1, precision);
     convert(b, own_b);
     results = p.solver->solve(own_x, own_b, shifts, tolerances, p.settings.options);
     convert(own_x, x);

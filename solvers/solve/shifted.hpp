@@ -14,7 +14,7 @@ struct ShiftReport : SolveReport {
   int shared_iterations = 0;
 };
 
-/// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or its even-odd form on the
+/// Shifted normal equations of a Dirac operator. A is M, or its even-odd form on the
 /// sites of one parity, whose shifted equations are not equivalent to those of M; of staggered quarks the block of M^+
 /// M on these sites stands for A^+ A.
 class ShiftedSolver {
