@@ -158,9 +158,9 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format);
 /** out = the links that a smearing makes of those in arrays, which need not be SU(3), with the phases that they have:
- * `fat7` (parameters: weights of paths of 1, 3, 5, 7 links and of Lepage's; where links hold staggered phases those of 3
- * and 7 have the other sign, docs/links.md), `naik` (weight of three links in a row), `unitary` (none: the nearest U(3)
- * matrices), `stout` (rho), `stout-space` (rho). */
+ * `fat7` (parameters: weights of paths of 1, 3, 5, 7 links and of Lepage's; where links hold staggered phases those of
+ * 3 and 7 have the other sign, docs/links.md), `naik` (weight of three links in a row), `unitary` (none: the nearest
+ * U(3) matrices), `stout` (rho), `stout-space` (rho). */
 quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char* smearing, const double* parameters,
                                          void* const* out, const void* const* in, const quarksmith_link_format* format);
 /** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; computed on the device. */

@@ -102,6 +102,9 @@ class Quark {
       visit((2 * s + (parity == QUARKSMITH_ODD ? 1 : 0)) * each, s * each, each);
   }
   void choose(const QudaInvertParam& param);
+  void choose_twisted(const QudaInvertParam& param, bool clover);
+  void choose_walls(const QudaInvertParam& param);
+  void choose_staggered(const QudaInvertParam& param);
   void use_thin_links();
   std::string wilson(const QudaInvertParam& param, const char* name, bool clover);
   void attach_clover(double kappa) const;

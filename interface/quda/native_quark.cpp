@@ -102,72 +102,72 @@ void Quark::attach_clover(double kappa) const {
   c.kappa = kappa;
 }
 
+/// One flavour of twisted mass, or two.
+void Quark::choose_twisted(const QudaInvertParam& p, bool clover) {
+  const double mu = given("mu", p.mu);
+  const bool doublet = meaning<bool>("twist_flavor", p.twist_flavor,
+                                     {{QUDA_TWIST_SINGLET, "QUDA_TWIST_SINGLET", false},
+                                      {QUDA_TWIST_NONDEG_DOUBLET, "QUDA_TWIST_NONDEG_DOUBLET", true}});
+  std::string name = clover ? "twisted-clover" : doublet ? "twisted-doublet" : "twisted-mass";
+  if (clover && doublet) name += "-doublet";
+  std::string text = wilson(p, name.c_str(), clover);
+  if (clover && state().clover.given) text += option("csw", 0);
+  if (doublet) text += option("epsilon", -given("epsilon", p.epsilon));
+  action_ = text + option("mu", mu);
+  if (!doublet) conjugate_ = text + option("mu", -mu);
+  slices = doublet ? 2 : 1;
+}
+
+void Quark::choose_walls(const QudaInvertParam& p) {
+  use_thin_links();
+  walls = true;
+  parity_of_five = p.dslash_type == QUDA_DOMAIN_WALL_DSLASH;
+  if (state().loaded.anisotropy != 1) refuse("anisotropy of domain walls is not served; use 1");
+  if (p.Ls < 1 || p.Ls > QUDA_MAX_DWF_LS) refuse("Ls " + std::to_string(p.Ls) + "; use 1 to 32");
+  const double m5 = given("m5", p.m5);
+  const bool moebius = p.dslash_type == QUDA_MOBIUS_DWF_DSLASH;
+  const double b = moebius ? of_all_slices("b_5", p.b_5, p.Ls) : 1, c = moebius ? of_all_slices("c_5", p.c_5, p.Ls) : 0;
+  action_ = (moebius ? "action=moebius" + option("b5", b) + option("c5", c) : "action=domain-wall") +
+            state().loaded.options() + option("mass", given("mass", p.mass)) + option("m5", -m5) +
+            " ls=" + std::to_string(p.Ls);
+  slices = p.Ls;
+  factor = 1 / (b * (4 + m5) + 1);
+  rescaling = 1 / (5 + m5);
+}
+
+void Quark::choose_staggered(const QudaInvertParam& p) {
+  const bool thin = p.dslash_type == QUDA_STAGGERED_DSLASH;
+  links_ = thin ? &state().wilson : &state().improved;
+  spins = 1;
+  if (thin) require_links(*links_, "links");
+  if (thin && !state().loaded.phases)
+    refuse("the links that are loaded hold no staggered phases; load links with staggered_phase_applied");
+  if (!thin && (!*links_ || !state().has_fat || !state().has_long))
+    refuse("fat and long links are not both loaded; call loadGaugeQuda first");
+  // Signs of the boundary and eta are in the fat and long links.
+  action_ = (thin ? "action=staggered" + state().loaded.options()
+                  : "action=improved-staggered boundary=periodic field=fat=fat field=long=long") +
+            option("mass", given("mass", p.mass));
+}
+
 void Quark::choose(const QudaInvertParam& p) {
-  const bool clover = p.dslash_type == QUDA_TWISTED_CLOVER_DSLASH;
-  const auto staggered = [&](Links& links, const std::string& action) {
-    links_ = &links;
-    spins = 1;
-    action_ = action + option("mass", given("mass", p.mass));
-  };
-  const auto five = [&](const std::string& action, double normal) {
-    use_thin_links();
-    walls = true;
-    if (state().loaded.anisotropy != 1) refuse("anisotropy of domain walls is not served; use 1");
-    if (p.Ls < 1 || p.Ls > QUDA_MAX_DWF_LS) refuse("Ls " + std::to_string(p.Ls) + "; use 1 to 32");
-    action_ = "action=" + action + state().loaded.options() + option("mass", given("mass", p.mass)) +
-              option("m5", -p.m5) + " ls=" + std::to_string(p.Ls);
-    slices = p.Ls;
-    factor = 1 / normal;
-    rescaling = 1 / (5 + p.m5);
-  };
   switch (p.dslash_type) {
     case QUDA_WILSON_DSLASH:
       action_ = conjugate_ = wilson(p, "wilson", false);
-      break;
+      return;
     case QUDA_CLOVER_WILSON_DSLASH:
       action_ = conjugate_ = wilson(p, state().clover.given ? "wilson" : "clover", true);
-      break;
+      return;
     case QUDA_TWISTED_MASS_DSLASH:
-    case QUDA_TWISTED_CLOVER_DSLASH: {
-      const double mu = given("mu", p.mu);
-      const bool doublet = meaning<bool>("twist_flavor", p.twist_flavor,
-                                         {{QUDA_TWIST_SINGLET, "QUDA_TWIST_SINGLET", false},
-                                          {QUDA_TWIST_NONDEG_DOUBLET, "QUDA_TWIST_NONDEG_DOUBLET", true}});
-      std::string name = clover ? "twisted-clover" : doublet ? "twisted-doublet" : "twisted-mass";
-      if (clover && doublet) name += "-doublet";
-      std::string text = wilson(p, name.c_str(), clover);
-      if (clover && state().clover.given) text += option("csw", 0);
-      if (doublet) text += option("epsilon", -given("epsilon", p.epsilon));
-      action_ = text + option("mu", mu);
-      if (!doublet) conjugate_ = text + option("mu", -mu);
-      slices = doublet ? 2 : 1;
-      break;
-    }
+    case QUDA_TWISTED_CLOVER_DSLASH:
+      return choose_twisted(p, p.dslash_type == QUDA_TWISTED_CLOVER_DSLASH);
     case QUDA_DOMAIN_WALL_DSLASH:
-      parity_of_five = true;
-      [[fallthrough]];
     case QUDA_DOMAIN_WALL_4D_DSLASH:
-      five("domain-wall", 5 + given("m5", p.m5));
-      break;
-    case QUDA_MOBIUS_DWF_DSLASH: {
-      if (p.Ls < 1 || p.Ls > QUDA_MAX_DWF_LS) refuse("Ls " + std::to_string(p.Ls) + "; use 1 to 32");
-      const double b = of_all_slices("b_5", p.b_5, p.Ls), c = of_all_slices("c_5", p.c_5, p.Ls);
-      five("moebius", b * (4 + given("m5", p.m5)) + 1);
-      action_ += option("b5", b) + option("c5", c);
-      break;
-    }
+    case QUDA_MOBIUS_DWF_DSLASH:
+      return choose_walls(p);
     case QUDA_STAGGERED_DSLASH:
-      staggered(state().wilson, "action=staggered" + state().loaded.options());
-      require_links(*links_, "links");
-      if (!state().loaded.phases)
-        refuse("the links that are loaded hold no staggered phases; load links with staggered_phase_applied");
-      break;
     case QUDA_ASQTAD_DSLASH:
-      // Signs of the boundary and eta are in the links.
-      staggered(state().improved, "action=improved-staggered boundary=periodic field=fat=fat field=long=long");
-      if (!*links_ || !state().has_fat || !state().has_long)
-        refuse("fat and long links are not both loaded; call loadGaugeQuda first");
-      break;
+      return choose_staggered(p);
     default:
       refuse("dslash_type " + std::to_string(p.dslash_type) +
              " is not served; use Wilson, clover, twisted mass, twisted clover, domain wall, Moebius, staggered or "

@@ -1,6 +1,7 @@
 """The library of QUDA's names through ctypes: its structs as its own headers state them."""
 
 import ctypes
+import faulthandler
 import os
 import re
 import sys
@@ -103,6 +104,7 @@ def apart(work: Callable[[int], np.ndarray], count: int) -> list[np.ndarray | st
         while len(results) < count:
             first, said = len(results), Path(folder, "said")
             if (child := os.fork()) == 0:
+                faulthandler.disable()
                 os.dup2(os.open(said, os.O_CREAT | os.O_TRUNC | os.O_WRONLY), 2)
                 os.dup2(2, 1)
                 try:

@@ -74,8 +74,9 @@ def gauge_of(q: quda.Quda, setting: dict[str, Any], u: np.ndarray, kind: str, or
 class Case:
     """One setting: its links, its source, and what it has to reach."""
 
-    def __init__(self, number: int) -> None:
-        self.setting = s = drawn(number)
+    def __init__(self, number: int, others: dict[str, Any] | None = None) -> None:
+        self.number = number
+        self.setting = s = drawn(number) | (others or {})
         rng = np.random.default_rng(number)
         self.antiperiodic = bool(number % 2)
         self.u = random_links(EXTENT, 0.35, rng)
