@@ -213,6 +213,9 @@ class Bench {
   }
   /// A solver for one right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
+    if (choice_.action.slices() > 1)
+      throw UsageError(fmt::format("action {}: shifted systems of one flavour in four dimensions are timed; use cg",
+                                   choice_.action.name()));
     const int count = static_cast<int>(shifts_.size());
     const auto solver = std::make_shared<ShiftedSolver>(choice_.action, named_.gauge, domain_, settings, count);
     tell_once(solver->link_deviation());

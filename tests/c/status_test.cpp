@@ -107,8 +107,7 @@ TEST_P(Statuses, OfOptions) {
                                       {"action=staggered mass=0.1,0.2", bad, "mass"}});
   expect_refusals<quarksmith_shifted>(
       [&](const char* o, quarksmith_shifted** s) { return quarksmith_shifted_create(gauge, o, 1, s); },
-      {{"mass=1 even-odd=none reconstruct=12t", bad, "r12t"},
-       {"action=domain-wall mass=0.1 ls=4", bad, "shifted systems"}});
+      {{"mass=1 even-odd=none reconstruct=12t", bad, "r12t"}});
   Context none;
   refused(quarksmith_open("gpu", small_extent.data(), none.out()), unknown, "gpu");
   spinors.basis = "dirac";
