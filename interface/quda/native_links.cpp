@@ -72,24 +72,26 @@ void for_each_link(const std::array<void*, 4>& arrays, const QudaGaugeParam& p, 
     for_each_real_link<float>(arrays, p, visit);
 }
 
-/// Copies of the arrays in which links in space are multiplied by the anisotropy, by which their caller divided them.
-std::vector<std::vector<char>> times_anisotropy(std::array<void*, 4>& arrays, const QudaGaugeParam& p) {
-  if (p.gauge_order != QUDA_QDP_GAUGE_ORDER && p.gauge_order != QUDA_MILC_GAUGE_ORDER)
-    refuse("anisotropy is served with gauge_order QUDA_QDP_GAUGE_ORDER or QUDA_MILC_GAUGE_ORDER");
-  const bool apart = p.gauge_order == QUDA_QDP_GAUGE_ORDER;
-  const std::size_t bytes =
-      std::accumulate(p.X, p.X + 4, std::size_t(apart ? 18 : 72), std::multiplies<>()) * std::size_t(p.cpu_prec);
-  std::vector<std::vector<char>> copies;
-  for (std::size_t n = 0; n < (apart ? 4 : 1); ++n) {
-    const char* const from = static_cast<const char*>(arrays[n]);
-    copies.emplace_back(from, from + bytes);
-    arrays[n] = copies.back().data();
+/// Multiplies the links in space by the anisotropy, by which their caller divided them; 0: by what makes rows of length
+/// 1 of theirs. \return by what.
+double multiply_links_in_space(const quarksmith_link_format& of_caller, double by) {
+  State& s = state();
+  auto format = initial(quarksmith_link_format_init);
+  std::copy_n(of_caller.eta, 4, format.eta);
+  std::copy_n(of_caller.boundary, 4, format.boundary);
+  std::vector<double> numbers(72 * s.sites());
+  void* array = numbers.data();
+  check(quarksmith_gauge_get(s.wilson.gauge(), &array, &format));
+  if (by == 0) {
+    const double row = std::inner_product(numbers.begin(), numbers.begin() + 6, numbers.begin(), 0.0);
+    by = std::abs(row - 1) < 1e-5 || !(row > 0) ? 1 : 1 / std::sqrt(row);
   }
-  for_each_link(arrays, p, [&](const int*, int mu, auto* u) {
-    for (int k = 0; k < 18 && mu < 3; ++k)
-      u[k] = static_cast<std::remove_reference_t<decltype(*u)>>(u[k] * p.anisotropy);
-  });
-  return copies;
+  if (by == 1) return 1;
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+    if (n % 72 < 54) numbers[n] *= by;
+  const void* const from = array;
+  check(quarksmith_gauge_load(s.context(), &from, &format, s.wilson.out()));
+  return by;
 }
 
 void load_thin(void* h_gauge, const QudaGaugeParam& p) {
@@ -104,13 +106,10 @@ void load_thin(void* h_gauge, const QudaGaugeParam& p) {
                  {{QUDA_STAGGERED_PHASE_MILC, "QUDA_STAGGERED_PHASE_MILC", 0}});
   constexpr int time_first[] = {3, 0, 1, 2};
   if (loaded.phases) std::copy_n(time_first, 4, format.eta);
-  std::array<void*, 4> arrays = link_arrays(h_gauge, p);
-  std::vector<std::vector<char>> copies;
-  if (p.anisotropy != 1 && is_set(p.anisotropy)) {
-    copies = times_anisotropy(arrays, p);
-    loaded.anisotropy = p.anisotropy;
-  }
-  check(quarksmith_gauge_load(context, arrays.data(), &format, s.wilson.out()));
+  check(quarksmith_gauge_load(context, link_arrays(h_gauge, p).data(), &format, s.wilson.out()));
+  loaded.declared = p.anisotropy != 1 && is_set(p.anisotropy);
+  if (loaded.declared || p.reconstruct == QUDA_RECONSTRUCT_NO)
+    loaded.anisotropy = multiply_links_in_space(format, loaded.declared ? p.anisotropy : 0);
   double angle[4];
   check(quarksmith_gauge_phase(s.wilson.gauge(), angle));
   loaded.boundary = " boundary=";
@@ -214,11 +213,13 @@ void loadCloverQuda(void* h_clover, void* h_clovinv, QudaInvertParam* p) {
     if (h_clovinv != nullptr && p->compute_clover_inverse == 0)
       check(quarksmith_gauge_term(state().wilson.gauge(), "clover", h_clover, h_clovinv, &clover.format));
   } else {
-    if (state().loaded.anisotropy != 1) refuse("a clover term of anisotropic links is not made; pass it");
+    if (state().loaded.declared)
+      refuse("anisotropy of the links is not 1, and a clover term is not made of such; pass it, or load others for it");
     if (p->clover_coeff == 0 && p->clover_csw == 0) refuse("neither clover_coeff nor clover_csw is set");
     if (p->clover_coeff == 0) p->clover_coeff = p->kappa * p->clover_csw;
     clover.coefficient = p->clover_coeff;
     clover.plaquette = state().loaded.plaquette;
+    clover.space = 1 / state().loaded.anisotropy;
   }
   clover.loaded = true;
   if (p->dslash_type == QUDA_CLOVER_WILSON_DSLASH && p->compute_clover_trlog != 0) {

@@ -84,10 +84,12 @@ std::string Quark::wilson(const QudaInvertParam& p, const char* name, bool clove
   }
   text += option("mass", 1 / (2 * kappa) - 1 - 3 / xi);
   if (!clover) return text;
-  if (s.clover.plaquette != s.loaded.plaquette)
-    refuse("the clover term was made of other links than those that are loaded now, which is not served; pass it");
-  const double csw = s.clover.coefficient / kappa;
-  return text + option("csw_r", csw * xi) + option("csw_t", csw);
+  for (int k = 0; k < 3; ++k)
+    if (!(std::abs(s.clover.plaquette[k] - s.loaded.plaquette[k]) < 1e-12))
+      refuse("the clover term was made of other links than those that are loaded now, which is not served; pass it");
+  // Of F in planes of space, four links, of others two are multiplied.
+  const double csw = s.clover.coefficient / kappa * std::pow(s.clover.space, 2);
+  return text + option("csw_r", csw * std::pow(s.clover.space, 2) * xi) + option("csw_t", csw);
 }
 
 /// Makes the term that the caller passed a field of the links that are loaded.

@@ -150,6 +150,7 @@ class State {
   /// What is known of the links of `wilson`.
   struct Loaded {
     double anisotropy = 1;  ///< by which links in space were multiplied
+    bool declared = false;  ///< by the caller; else they were found to be a number times SU(3)
     std::string boundary;   ///< option of operators
     bool phases = false;    ///< they held staggered phases, t first
     std::array<double, 3> plaquette{};
@@ -160,6 +161,7 @@ class State {
   struct Clover {
     bool loaded = false, given = false;  ///< by the caller, in `term`
     double coefficient = 0;              ///< kappa csw
+    double space = 1;                    ///< factor of the links in space that it is made of
     std::array<double, 3> plaquette{};   ///< of the links that it is made of
     std::vector<char> term;
     quarksmith_term_format format{};

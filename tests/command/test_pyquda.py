@@ -197,6 +197,11 @@ PIONS = textwrap.dedent(
     with dirac.useGauge(gauge):
         x = core.invert(dirac, "point", [0, 0, 0, 0])
     pions["clover"] = numpy.einsum("wtzyxijab,wtzyxijab->t", x.data.conj(), x.data).real.tolist()
+    xi, nu = 2.464, 0.95
+    dirac = core.getClover(core.LatticeInfo([4, 4, 4, 8], -1, xi / nu), 0.1, 1e-13, 1000, xi, 1.07, 0.91)
+    with dirac.useGauge(gauge):
+        x = core.invert(dirac, "point", [0, 0, 0, 0])
+    pions["anisotropic"] = numpy.einsum("wtzyxijab,wtzyxijab->t", x.data.conj(), x.data).real.tolist()
     dirac = core.getHISQ(latt_info, 0.0102, 1e-13, 1000, 0.0)
     with dirac.useGauge(gauge):
         x = core.invertStaggered(dirac, "point", [0, 0, 0, 0])
@@ -204,7 +209,11 @@ PIONS = textwrap.dedent(
     json.dump(pions, open(sys.argv[2], "w"))
     """
 )
-ACTIONS = {"clover": ["--mass", -0.277, "--csw", 1.160920226], "hisq": ["--mass", 0.0102]}
+ACTIONS = {
+    "clover": ["--action", "clover", "--mass", -0.277, "--csw", 1.160920226],
+    "anisotropic": "--action clover --mass 0.1 --anisotropy 2.464,0.95 --csw-r 0.91 --csw-t 1.07".split(),
+    "hisq": ["--action", "hisq", "--mass", 0.0102],
+}
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +240,7 @@ def pyquda(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.full
 def test_pions_of_pyquda_are_ours(pyquda, quarksmith, tmp_path):
-    quarksmith("convert", "weak:0.3:4,4,4,8:7", "u.ildg", "--format", "ildg")
+    quarksmith("smear", "stout", "weak:0.3:4,4,4,8:7", "u.ildg", "--rho", 0.05)
     command = [pyquda, "-c", PIONS, tmp_path / "u.ildg", tmp_path / "pions.json"]
     environment = os.environ | {
         "OMP_NUM_THREADS": "2",
@@ -246,8 +255,6 @@ def test_pions_of_pyquda_are_ours(pyquda, quarksmith, tmp_path):
             "propagator",
             "--gauge",
             "u.ildg",
-            "--action",
-            action,
             *options,
             "--source",
             "point:0,0,0,0",

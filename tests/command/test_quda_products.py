@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import quda
-from quda_operators import GAMMA5, arrays_of, coordinates, field_of
+from quda_operators import GAMMA5, Operator, arrays_of, clover_term, coordinates, field_of
 from test_quda_solves import STAGGERED, WALLS, WILSON, Case, drawn, is_served
 
 pytestmark = pytest.mark.skipif(not quda.LIBRARY.exists(), reason="the library of QUDA's names is not built")
@@ -149,6 +149,33 @@ def test_a_clover_term_that_is_passed_is_that_of_the_links():
         power = 0 if s["mass_normalization"] == "QUDA_KAPPA_NORMALIZATION" else 1
         wanted = o.system(case.b[0], s) * (2 * s["kappa"]) ** -power
         assert np.abs(result - wanted).max() <= 1e-12 * np.abs(wanted).max(), s
+
+
+def test_anisotropic_links_and_clover_term():
+    """PyQUDA's way: the term is made of links in space divided by one number, hops are of links divided by another."""
+    case = Case(1, PLAIN | {"dslash_type": "QUDA_CLOVER_WILSON_DSLASH", "solution_type": "QUDA_MAT_SOLUTION"})
+    u, s = case.u, case.setting
+    scaled = []
+    for xi in (1.3, 2.6):
+        scaled.append(u.copy())
+        scaled[-1][:3] /= xi
+
+    def work(n: int) -> np.ndarray:
+        del n
+        q = quda.Quda()
+        p = case.param(q)
+        q.initQuda(-1)
+        case.gauge(q, scaled[0], "QUDA_WILSON_LINKS", anisotropy=1.0)
+        q.loadCloverQuda(None, None, ctypes.byref(p))
+        case.gauge(q, scaled[1], "QUDA_WILSON_LINKS", anisotropy=2.6)
+        return product("MatQuda", case, q, p)
+
+    (result,) = quda.apart(work, 1)
+    o = Operator(s, scaled[1], antiperiodic=False)
+    o.term = np.eye(12) + s["clover_coeff"] * clover_term(scaled[0])
+    power = 0 if s["mass_normalization"] == "QUDA_KAPPA_NORMALIZATION" else 1
+    wanted = o.system(case.b[0], s) * (2 * s["kappa"]) ** -power
+    assert np.abs(result - wanted).max() <= 1e-12 * np.abs(wanted).max()
 
 
 def test_links_come_back():

@@ -58,19 +58,6 @@ def drawn(seed: int) -> dict[str, Any]:
     return s
 
 
-def gauge_of(q: quda.Quda, setting: dict[str, Any], u: np.ndarray, kind: str, order: str, antiperiodic: bool) -> None:
-    """Loads links, the sign of the boundary and phases included in u."""
-    p = q.gauge_param(X=EXTENT, anisotropy=1.0, tadpole_coeff=1.0, type=kind, gauge_order=order)
-    quda.fill(p, {"t_boundary": "QUDA_ANTI_PERIODIC_T" if antiperiodic else "QUDA_PERIODIC_T"})
-    quda.fill(p, {name: "QUDA_DOUBLE_PRECISION" for name in ("cpu_prec", "cuda_prec")})
-    quda.fill(p, {"reconstruct": "QUDA_RECONSTRUCT_NO", "gauge_fix": "QUDA_GAUGE_FIXED_NO", "ga_pad": 0})
-    if any(name in setting["dslash_type"] for name in STAGGERED):
-        quda.fill(p, {"staggered_phase_type": "QUDA_STAGGERED_PHASE_MILC", "staggered_phase_applied": 1})
-    held, pointer = links_of(u, order)
-    q.loadGaugeQuda(pointer, ctypes.byref(p))
-    del held
-
-
 class Case:
     """One setting: its links, its source, and what it has to reach."""
 
@@ -94,10 +81,23 @@ class Case:
         quda.fill(p, {f"clover_{name}": "QUDA_DOUBLE_PRECISION" for name in names})
         return quda.fill(p, {"maxiter": 2000, "reliable_delta": 0.1, "verbosity": "QUDA_SUMMARIZE"})
 
+    def gauge(self, q: quda.Quda, u: np.ndarray, kind: str, anisotropy: float = 1.0) -> None:
+        """Loads links, the sign of the boundary and phases included in u."""
+        p = q.gauge_param(X=EXTENT, anisotropy=anisotropy, tadpole_coeff=1.0, type=kind, gauge_order=self.order)
+        antiperiodic = self.antiperiodic and u is self.operator.links.get(kind)
+        quda.fill(p, {"t_boundary": "QUDA_ANTI_PERIODIC_T" if antiperiodic else "QUDA_PERIODIC_T"})
+        quda.fill(p, {name: "QUDA_DOUBLE_PRECISION" for name in ("cpu_prec", "cuda_prec")})
+        quda.fill(p, {"reconstruct": "QUDA_RECONSTRUCT_NO", "gauge_fix": "QUDA_GAUGE_FIXED_NO", "ga_pad": 0})
+        if self.operator.staggered:
+            quda.fill(p, {"staggered_phase_type": "QUDA_STAGGERED_PHASE_MILC", "staggered_phase_applied": 1})
+        held, pointer = links_of(u, self.order)
+        q.loadGaugeQuda(pointer, ctypes.byref(p))
+        del held
+
     def load(self, q: quda.Quda, p: Any) -> None:
         q.initQuda(-1)
         for kind, u in self.operator.links.items():
-            gauge_of(q, self.setting, u, kind, self.order, self.antiperiodic)
+            self.gauge(q, u, kind)
         if "CLOVER" in self.setting["dslash_type"]:
             q.loadCloverQuda(None, None, ctypes.byref(p))
 
