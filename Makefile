@@ -46,7 +46,7 @@ help:  ## this list
 demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in five minutes
 	@tools/demo.sh $(BUILD)
 
-test: setup generate  ## build everything and run all tests (15 minutes)
+test: setup generate  ## build everything and run all tests (half an hour)
 	@tools/setup.sh tests
 	$(call configure,-DQUARKSMITH_TESTS=ON $(FOR_TESTS))
 	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
@@ -75,7 +75,7 @@ library: generate  ## build the library and the command into BUILD (minutes)
 	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS:kernels=ON),$(WITHOUT_TESTS)) $(FOR_USE))
 	@grep '^-- Targets' $(BUILD)/configure.log
 	@cmake --build $(BUILD) --target $(or $(if $(filter ON,$(TESTS)),all),quarksmith $(if \
-	  $(filter kernels,$(TESTS)),quarksmith_kernel_tests))
+	  $(filter kernels,$(TESTS)),quarksmith_kernel_tests,quarksmith_quda))
 
 python: library  ## build the Python package from the same objects, and install it into .venv (minutes)
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . \

@@ -122,9 +122,10 @@ SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const i
   places_.halves = choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD") || half;
   places_.odd = half ? 0 : lattice.half_sites();
   const std::size_t word = places_.single ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
-  if (stride != 0 && (stride < least || stride % word != 0))
-    refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} on", stride,
-                       reals, word, word, least));
+  constexpr std::size_t most = std::size_t(1) << 32;
+  if (stride != 0 && (stride < least || stride > most || stride % word != 0))
+    refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} to {}", stride,
+                       reals, word, word, least, most));
   apart_ = stride > least;
   const std::size_t to_next = apart_ ? stride : least;
   places_.place_bytes = static_cast<long long>(to_next);

@@ -116,13 +116,14 @@ quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* na
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(name, "name");
     require(numbers, "numbers");
-    std::vector<Complex64>& field = g.fields[name];
-    field.resize(count);
+    std::vector<Complex64> field(count);
     if (is_on(g.device(), numbers)) {
       g.device().begin_for_caller();
-      return g.device().download(field.data(), numbers, count * sizeof(Complex64));
+      g.device().download(field.data(), numbers, count * sizeof(Complex64));
+    } else {
+      for (std::size_t k = 0; k < count; ++k) field[k] = {numbers[2 * k], numbers[2 * k + 1]};
     }
-    for (std::size_t k = 0; k < count; ++k) field[k] = {numbers[2 * k], numbers[2 * k + 1]};
+    g.fields[name] = {std::move(field)};
   });
 }
 
@@ -130,7 +131,7 @@ quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* na
                                          const void* const* links, const quarksmith_link_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(name, "name");
-    if (length < 1 || length > 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
+    if (length != 1 && length != 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, length);
     arrays.require_boundary(g.gauge.phase);
     HostGauge host(g.lattice());
@@ -138,6 +139,6 @@ quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* na
     agree(std::string_view(name), length, arrays.phases_text());
     check_unitarity(host, g.ranks());
     const Complex64* first = host.site.at(0);
-    g.fields[name].assign(first, first + host.site.size() * host.site.each());
+    g.fields[name] = {{first, first + host.site.size() * host.site.each()}, length};
   });
 }

@@ -19,6 +19,7 @@
 #include "interface/quarksmith.h"
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
+#include "runtime/fields/given_field.hpp"
 #include "runtime/lattice/partition.hpp"
 #include "runtime/ranks/rank_groups.hpp"
 #include "solvers/actions/action.hpp"
@@ -58,7 +59,7 @@ inline DomainPointer domain_for(const SharedDomain& shared, const Action& action
 }
 
 /// Numbers of fields of actions, by names of the caller.
-using NumbersByName = std::map<std::string, std::vector<Complex64>, std::less<>>;
+using NumbersByName = std::map<std::string, FieldNumbers, std::less<>>;
 
 struct Context final : Handle {
   using Handle::Handle;

@@ -89,9 +89,9 @@ quarksmith_status quarksmith_ranks_init(quarksmith_ranks* ranks);
  *
  * Calls for such a context are made by all its ranks in the same order, with the same numbers and options; those that
  * describe (names, counts, memory, words), copy one field or free a handle may be made by any of them alone. What one
- * rank refuses is an error of all of them. The library talks by a copy of the communicator, which ends with it, and
- * neither starts nor ends MPI; with threads it needs MPI_THREAD_SERIALIZED, for contexts in several threads at a time
- * MPI_THREAD_MULTIPLE and a communicator for each.
+ * rank refuses is an error of all of them, but for a handle that is null or freed: the others wait. The library talks
+ * by a copy of the communicator, which ends with it, and neither starts nor ends MPI; with threads it needs
+ * MPI_THREAD_SERIALIZED, for contexts in several threads at a time MPI_THREAD_MULTIPLE and a communicator for each.
  * \param device as for quarksmith_open; with `auto` and targets without a number the ranks of a host take its GPUs in
  * turn. \param extent of the local lattice. */
 quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4], const quarksmith_ranks* ranks,

@@ -95,6 +95,6 @@ quarksmith_status quarksmith_gauge_term(quarksmith_gauge* gauge, const char* nam
                                       "format, or NULL for the inverse",
                                       off));
     agree(std::string_view(name), inverse != nullptr, format->scale);
-    g.fields[name] = std::move(blocks);
+    g.fields[name] = {std::move(blocks)};
   });
 }

@@ -97,7 +97,7 @@ runs::Value CallArguments::entry_of_run(nb::handle given, const std::string& key
 std::string CallArguments::keep(nb::handle array, const std::string& key) {
   std::string name = "array " + key;
   while (fields_.contains(name)) name += "'";
-  fields_.emplace(name, numbers_in(array));
+  fields_.emplace(name, FieldNumbers{numbers_in(array)});
   return name;
 }
 

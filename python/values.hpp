@@ -66,7 +66,7 @@ class CallArguments {
 
   runs::Table table_;
   std::map<std::string, const GaugeObject*> gauges_;
-  std::map<std::string, std::vector<Complex64>> fields_;
+  std::map<std::string, FieldNumbers> fields_;
   std::map<std::string, runs::Table> runs_;
   std::string of_runs_;  ///< as text
 };

@@ -39,17 +39,24 @@ std::string help_of(const ActionMember& o) {
 
 /// The field that a caller in memory (C, Python) has given under a name; null if there is none.
 /// \throws UsageError its size or its numbers are not those of a field of this kind on the lattice.
-std::shared_ptr<GivenField> field_in_memory(const std::string& name, std::string_view kind, const Lattice& lattice,
-                                            const Session& session) {
+/// \param hop sites of the hops of its links; 0: it has none.
+std::shared_ptr<GivenField> field_in_memory(const std::string& name, std::string_view kind, int hop,
+                                            const Lattice& lattice, const Session& session) {
   const auto found = session.fields.find(name);
   if (found == session.fields.end()) return nullptr;
+  const auto& [numbers, of_hop] = found->second;
+  if (hop != 0 && of_hop != 0 && hop != of_hop)
+    throw UsageError(
+        fmt::format("field {} has links of {} site(s), whose phases at the boundary were divided out so; the "
+                    "action's hops with it have {}; give it with length {}",
+                    name, of_hop, hop, hop));
   std::size_t count = std::size_t(lattice.sites());
   for (const int extent : extents_of(kind)) count *= std::size_t(extent);
-  if (found->second.size() != count)
-    throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, found->second.size(),
-                                 kind, lattice.text(), count));
+  if (numbers.size() != count)
+    throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, numbers.size(), kind,
+                                 lattice.text(), count));
   try {
-    return std::make_shared<GivenField>(given_field(kind, lattice, found->second));
+    return std::make_shared<GivenField>(given_field(kind, lattice, numbers));
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("field {}: {}", name, e.what()));
   }
@@ -280,7 +287,9 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
     }
     const std::string_view kind = added ? given_term : field->kind;
     const std::string value = text.substr(equals + 1);
-    std::shared_ptr<GivenField> read = field_in_memory(value, kind, lattice, session);
+    const int place = added ? -1 : static_cast<int>(field - all.begin());
+    const int hop = place == action.links[1] ? action.reach : place == action.links[0] ? 1 : 0;
+    std::shared_ptr<GivenField> read = field_in_memory(value, kind, hop, lattice, session);
     if (read != nullptr) {
       // as it is
     } else if (kind == "scalars" && !value.empty() &&

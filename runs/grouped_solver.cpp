@@ -18,14 +18,15 @@ struct GroupOfRanks {
         named{HostGauge(groups.lattice(), of_all.gauge.colours()), of_all.origin},
         all(domain),
         own(std::make_shared<Domain>(groups.lattice(), domain->device_pointer(), groups.ranks(), domain->reach())) {
-    if (!session.fields.empty())
-      throw UsageError(d.called("split") +
-                       ": fields in memory that an action takes are not handed to groups; leave it "
-                       "out, or put them into a file");
     d.solve.near_null.refuse_given({"mg_save"}, "is of all ranks; leave out " + d.called("split"));
     const std::vector<const Complex64*> to_all(groups.count(), of_all.gauge.site.at(0));
     groups.hand_out(of_all.gauge.site.each(), to_all, named.gauge.site.at(0));
     named.gauge.phase = of_all.gauge.phase;
+    for (const auto& [name, field] : session.fields) {
+      const std::size_t each = field.numbers.size() / groups.of_all().sites();
+      auto& whole = messages.fields[name] = {std::vector<Complex64>(each * groups.lattice().sites()), field.hop};
+      groups.hand_out(each, {std::size_t(groups.count()), field.numbers.data()}, whole.numbers.data());
+    }
     messages.ranks_given = groups.ranks();
     messages.quiet = session.quiet;
     messages.log_level = groups.own() != 0 ? "error" : session.log_level;

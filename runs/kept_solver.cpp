@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "solvers/solve/checked_norms.hpp"
 
 namespace quarksmith::runs {
 namespace {
@@ -96,6 +97,7 @@ void KeptSolver::require_guess(const char* guess, const char* deflate) const {
 }
 
 std::vector<SolveReport> KeptSolver::solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const {
+  checked_norms(b);  // of all columns, so that a message has the number that the caller knows
   std::vector<SolveReport> reports = solve_all(x, b, basis);
   tell_events(reports, [](int n) { return fmt::format("right-hand side {}", n); }, session_);
   return reports;

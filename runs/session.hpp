@@ -9,6 +9,7 @@
 #include "runs/describe.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/given_field.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/lattice/partition.hpp"
 #include "runtime/text.hpp"
@@ -59,9 +60,9 @@ class Session : public Description {
   std::function<void(const std::string& text)>
       take_text;                    ///< empty: text goes to standard output, or if in_memory nowhere
   std::function<bool()> wants_end;  ///< whether the run should end, as at SIGINT; asked often
-  /// Configurations, and fields on all sites in lexicographic order, by names that can be used in place of file names.
+  /// Configurations and fields, by names that can be used in place of file names.
   std::map<std::string, HostGauge, std::less<>> gauges;
-  std::map<std::string, std::vector<Complex64>, std::less<>> fields;
+  std::map<std::string, FieldNumbers, std::less<>> fields;
   std::map<std::string, Table, std::less<>> tables;  ///< in the same way, what RUN.toml would say
   /// Takes the report of each trajectory that has ended, as JSON; whether the run is to end with it.
   std::function<bool(const std::string& trajectory)> after_trajectory;

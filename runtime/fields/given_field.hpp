@@ -11,6 +11,12 @@
 
 namespace quarksmith {
 
+/// Numbers of a field of an action, on all sites in lexicographic order.
+struct FieldNumbers {
+  std::vector<Complex64> numbers;
+  int hop = 0;  ///< of links whose phases across the boundary were divided out, the sites of their hops; 0: of any
+};
+
 /// A field on the host; each rank has its part.
 struct GivenField {
   std::string kind;  ///< of ActionField: links, matrices, scalars, phases; spinor, fermion; term

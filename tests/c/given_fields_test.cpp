@@ -143,6 +143,14 @@ TEST_P(CFatAndLong, LinksAreSolvedWith) {
   };
   refuse(how + "reconstruct=13", QUARKSMITH_BAD_DATA, "r13");
   refuse("action=improved-staggered mass=0.1 field=fat=f", QUARKSMITH_BAD_ARGUMENT, "long");
+  refuse("action=improved-staggered mass=0.1 field=fat=l field=long=l", QUARKSMITH_BAD_ARGUMENT, "length 1");
+  refuse("action=improved-staggered mass=0.1 field=fat=f field=long=f", QUARKSMITH_BAD_ARGUMENT, "length 3");
+  refused(quarksmith_gauge_links(gauge, "f", 2, inputs(milc_arrays(fat, 1, f, 36)).data(), &f), QUARKSMITH_BAD_ARGUMENT,
+          "length 2");
+  quarksmith_link_format far = f;
+  far.stride = std::size_t(1) << 63;
+  refused(quarksmith_gauge_links(gauge, "f", 1, inputs(milc_arrays(fat, 1, f, 36)).data(), &far),
+          QUARKSMITH_BAD_ARGUMENT, "stride");
   std::vector<Numbers> flawed = milc_arrays(fat, 1, f, 36);
   flawed[0][40] = std::nan("");
   refused(quarksmith_gauge_links(gauge, "f", 1, inputs(flawed).data(), &f), QUARKSMITH_BAD_DATA, "site");

@@ -60,7 +60,13 @@ TEST(COnRanks, SolvesAreSplitAmongGroups) {
   std::vector<Numbers> b;
   for (unsigned n = 0; n < 3; ++n)
     b.push_back(cut(random_numbers(12 * std::size_t(Lattice(whole).sites()), 7 + n), here.lattice, 12));
-  const std::string how = "action=clover mass=0.2 csw=1.1 tol=1e-9";
+  const auto sites = std::size_t(here.lattice.sites());
+  std::vector<double> term(72 * sites);
+  for (std::size_t n = 0; n < 12 * sites; ++n)
+    term[72 * (n / 12) + n % 12] = 0.01 * double(here.lattice.global_index(int(n / 12)) % 7);
+  const quarksmith_term_format f = initial(quarksmith_term_format_init);
+  EXPECT_DONE(quarksmith_gauge_term(gauge, "A", term.data(), nullptr, &f));
+  const std::string how = "action=clover mass=0.2 csw=1.1 tol=1e-9 field=term=A";
   const Solved together = solve(make_solver(gauge, how), b);
   for (const Coordinates& counts : groups_of(grid)) {
     const std::string split = fmt::format("{} split={}", how, fmt::join(counts, ","));
@@ -76,6 +82,9 @@ TEST(COnRanks, SolvesAreSplitAmongGroups) {
     for (int n = 0; n < 3; ++n) EXPECT_LE(again.reports[n].iterations, 1) << "it began with the solution";
     refused(solve(make_solver(gauge, split + " max-iterations=1"), b).status, QUARKSMITH_NOT_CONVERGED,
             "right-hand side 0");
+    std::vector<Numbers> empty = b;
+    std::ranges::fill(empty[2], 0.0);
+    refused(solve(make_solver(gauge, split), empty).status, QUARKSMITH_BAD_DATA, "right-hand side 2 of 3");
   }
   Solver none;
   refused(quarksmith_solver_create(gauge, (how + " split=3,1,1,1").c_str(), none.out()), QUARKSMITH_BAD_ARGUMENT,
