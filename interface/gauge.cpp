@@ -6,6 +6,7 @@
 
 #include "interface/arrays.hpp"
 #include "runtime/io/gauge.hpp"
+#include "solvers/measure/loops.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
@@ -101,6 +102,15 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
     plaquette[0] = a.plaquette;
     plaquette[1] = a.space_plaquette;
     plaquette[2] = a.time_plaquette;
+  });
+}
+
+quarksmith_status quarksmith_gauge_polyakov(quarksmith_gauge* gauge, double loops[4][2]) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
+    require(loops, "loops");
+    agree();
+    const auto means = polyakov_loops(upload(g.gauge, g.shared->domain, find_precision("double"), find_storage("r18")));
+    for (int mu = 0; mu < directions; ++mu) loops[mu][0] = means[mu].real(), loops[mu][1] = means[mu].imag();
   });
 }
 

@@ -170,7 +170,10 @@ void ShiftedSolve::list_method(runs::Members::Adder add) { add("precision", prec
 void ShiftedDescription::list(runs::Members& members) {
   OnLinks::list(members);
   solve.list(members);
-  members.of (*this)("parity", parity, parity_help).among({"even", "odd"});
+  auto add = members.of(*this);
+  add("parity", parity, parity_help).among({"even", "odd"});
+  add("guess", guess, "a solve of one shift begins with what x holds");
+  add("together", together, "all shifts go on until the smallest is done, which alone has to reach the tolerance");
 }
 
 void ShiftedDescription::check() { require_even_odd(*this, solve.even_odd); }

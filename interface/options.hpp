@@ -74,6 +74,7 @@ struct ShiftedDescription : OnLinks {
   void check() override;
   ShiftedSolve solve{action};
   std::string parity = "even";
+  bool guess = false, together = false;
 };
 
 struct QuarkDescription : OnLinks {

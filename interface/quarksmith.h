@@ -165,6 +165,8 @@ quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char
                                          void* const* out, const void* const* in, const quarksmith_link_format* format);
 /** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; computed on the device. */
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
+/** Means of tr / 3 (re, im) of the products of links, without phases, round the lattice in x, y, z, t. */
+quarksmith_status quarksmith_gauge_polyakov(quarksmith_gauge* gauge, double loops[4][2]);
 /** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
 /** Stores a copy of a field that an action takes in addition to the links (docs/howto-action.md). Operators, solvers
@@ -254,6 +256,7 @@ typedef struct {
   double seconds;
   double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
   const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; do not free it */
+  double heavy_quark; /**< heavy-quark residual where it was asked for, else 0 */
 } quarksmith_solve_report;
 /** Sets the size; for an array of reports, call it for the first one: the solve sets the others. */
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
@@ -276,9 +279,14 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
  * A is M with `even-odd` none, else its even-odd form (symmetric) on the sites of `parity` (even); of staggered quarks
  * A^+ A is then 4 m^2 - D_eo D_oe, and arrays are [site][colour]. Options as for solvers, without `solver`; `tol` is on
- * |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
+ * |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. Flags: `guess`, solves of one shift begin with
+ * the x passed in; `together`, all shifts go on until the smallest is done, which alone has to reach `tol`. */
 quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char* options, int shifts,
                                             quarksmith_shifted** solver);
+/** Another tolerance and limit of iterations for later solves. \param heavy_quark 0, or with `guess` a tolerance of the
+ * heavy-quark residual, (mean over sites of |r|^2 / |x|^2)^(1/2), which has to be reached as well as `tol`. */
+quarksmith_status quarksmith_shifted_limits(quarksmith_shifted* solver, double tol, int max_iterations,
+                                            double heavy_quark);
 /** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is not one of x.
  * With a fifth dimension or two flavours the slices of a vector follow one another in its array.
  * \param reports n reports, or NULL. \return as quarksmith_solve. */

@@ -30,6 +30,7 @@ struct ShiftedHandle final : Handle {
         most(shifts),
         solver(action, gauge, domain_for(*shared, action), chosen, shifts) {
     description->session.fields.clear();
+    if (description->together) solver.go_together();
   }
   static constexpr HandleKind kind = HandleKind::shifted;
   std::unique_ptr<ShiftedDescription> description;  ///< whose session the settings refer to
@@ -48,14 +49,17 @@ namespace {
 /// Fills the caller's reports.
 template <class Report>
 void report_all(const std::vector<Report>& solved, quarksmith_solve_report* reports) {
-  for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
+  for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r) {
     reports[r] = {.size = sizeof(quarksmith_solve_report),
                   .iterations = solved[r].iterations,
                   .converged = solved[r].converged,
                   .residual = solved[r].residual,
                   .seconds = solved[r].seconds,
                   .gflops = solved[r].gflops,
-                  .method = name_of(solved[r].method)};
+                  .method = name_of(solved[r].method),
+                  .heavy_quark = 0};
+    if constexpr (requires { solved[r].heavy_quark; }) reports[r].heavy_quark = solved[r].heavy_quark;
+  }
 }
 
 /// \throws StatusError `failure` is not empty: a solve missed its tolerance.
@@ -145,6 +149,17 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
   });
 }
 
+quarksmith_status quarksmith_shifted_limits(quarksmith_shifted* solver, double tol, int max_iterations,
+                                            double heavy_quark) {
+  return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s, Agreement& agree) {
+    if (heavy_quark != 0 && !s.description->guess)
+      refuse("a heavy-quark residual of a solver of many shifts at a time; create it with guess");
+    agree(tol, max_iterations, heavy_quark);
+    s.solver.limit(tol, max_iterations, heavy_quark);
+    s.settings.options.tolerance = tol;
+  });
+}
+
 quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
                                            const void* b, const quarksmith_spinor_format* format,
                                            quarksmith_solve_report* reports) {
@@ -160,10 +175,14 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     if (n > s.most)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
+    const bool begins = s.description->guess;
+    if (begins && n > 1) refuse(fmt::format("{} shifts of a solver with guess; solve for one at a time", n));
     upload_all(arrays, arrays.of_slices(&b, 1, from.slices()).data(), from);
     SpinorField to = s.solver.field(n);
+    if (begins) upload_all(arrays, arrays.of_slices(x, n, from.slices()).data(), to);
     agree(std::vector(shifts, shifts + n));
-    const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
+    const std::vector<ShiftReport> solved =
+        begins ? std::vector{s.solver.improve(to, from, shifts[0])} : s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, arrays, arrays.of_slices(x, n, from.slices()).data());
     report_all(solved, reports);
     require_converged(failure_of(solved, s));

@@ -18,9 +18,8 @@ QUDA_REFUSED("use MILC's own forces and fields of clover quarks", qudaCloverForc
              qudaCloverDerivative, qudaCloverMultishiftInvert, qudaCreateExtendedGaugeField,
              qudaResidentExtendedGaugeField, qudaCreateGaugeField, qudaSaveGaugeField, qudaDestroyGaugeField,
              qudaRephase)
-QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaCloverInvert, qudaLoadGaugeField, qudaFreeGaugeField,
-             qudaLoadCloverField, qudaFreeCloverField, qudaDslash, qudaInvert, qudaMultishiftInvert, qudaMomAction,
-             qudaPlaquettePhased, qudaPolyakovLoopPhased, qudaHisqParamsInit)
+QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaLoadGaugeField, qudaFreeGaugeField, qudaLoadCloverField,
+             qudaFreeCloverField)
 
 // quda.h
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, newMultigridQuda,

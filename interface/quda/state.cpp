@@ -90,6 +90,12 @@ double all_sum(double mine) {
   return mine;
 }
 
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  return text;
+}
+
 quarksmith_gauge** Links::out() {
   clear();
   return gauge_.out();
@@ -177,10 +183,10 @@ void setVerbosityQuda(QudaVerbosity verbosity, const char prefix[], FILE* outfil
 
 void setMPICommHandleQuda(void* mycomm) {
   const Call call(__func__);
+  if (mycomm == nullptr) return;  // programs without MPI
 #ifdef QUARKSMITH_MPI
   state().communicator = int(MPI_Comm_c2f(*static_cast<MPI_Comm*>(mycomm)));
 #else
-  static_cast<void>(mycomm);
   refuse("this library has no MPI; build it with MPI, or the program without");
 #endif
 }

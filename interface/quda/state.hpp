@@ -61,6 +61,9 @@ const T& meaning(const char* parameter, int value, std::initializer_list<Served<
   refuse(std::string(parameter) + " " + std::to_string(value) + " is not served; use " + names);
 }
 
+/// All digits of a number, for options.
+std::string text_of(double number);
+
 /// A handle of the C interface that frees itself.
 template <class T>
 class Handle {

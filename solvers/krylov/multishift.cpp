@@ -104,7 +104,7 @@ void MultishiftSolver::start(const SpinorField& b, double b_norm, const std::vec
     for (const char* name : {"active", "ratio", "zeta", "alpha_old"}) scalars_.set(s, name, 1);
     // The space of the smallest shift serves all others.
     const double tolerance = s == 0 ? *std::min_element(tolerances.begin(), tolerances.end()) : tolerances[order_[s]];
-    const double target = std::max(margin * tolerance, least);
+    const double target = together_ && s > 0 ? 0 : std::max((together_ ? 1 : margin) * tolerance, least);
     scalars_.set(s, "target", target * target * bb);
     scalars_.set(s, "bb", bb);
     scalars_.set(s, "rr", bb);
@@ -131,7 +131,7 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   Device& device = r_.device();
   const auto program = device.program([&] { iterate(shifts); });
   const auto snapshots = device.snapshots(scalars_.data(), Scalars::stride * shifts, ring);
-  const int depth = look_ahead(device, options);
+  const int depth = together_ ? 1 : look_ahead(device, options);  // shifts without a target would go on
   double least = INFINITY;
   int launched = 0, seen = 0, least_at = 0;
   const double start = now();

@@ -45,6 +45,8 @@ class MultishiftSolver {
   /// sigma_k) x_k| / |b|, of each shift. \throws UsageError a negative shift, or sizes that differ.
   std::vector<ShiftResult> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                                  const std::vector<double>& tolerances, const SolverOptions& options);
+  /// All shifts go on until the smallest has converged, which alone has a target then.
+  void go_together() { together_ = true; }
   int capacity() const { return capacity_; }
   /// The smallest and the largest Ritz value of A^+ A in the common space of the last solve: up to rounding errors they
   /// are within the spectrum. None if there was no iteration.
@@ -69,7 +71,7 @@ class MultishiftSolver {
   int capacity_;
   std::unique_ptr<const NormalOperator> normal_outer_, normal_inner_;  // null in the Hermitian form
   const LinearOperator &outer_, &inner_;
-  bool uniform_;
+  bool uniform_, together_ = false;
   Scalars scalars_;  // set s belongs to shift order_[s]; set 0 has the recurrence of the smallest shift
   SpinorField x_, p_, r_, q_;
   SpinorField b_;  // outer: copies of the right-hand side

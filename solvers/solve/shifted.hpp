@@ -12,6 +12,7 @@ struct ShiftReport : SolveReport {
   double shift = 0;
   /// In the common Krylov space of all shifts; `iterations` includes those of the refinement as well.
   int shared_iterations = 0;
+  double heavy_quark = 0;  ///< heavy-quark residual, if it was a criterion
 };
 
 /// Shifted normal equations of a Dirac operator. A is M, or its even-odd form on the
@@ -28,7 +29,16 @@ class ShiftedSolver {
 
   /// \param x double, on the sites of subset(), one right-hand side for each shift; overwritten.
   /// \param b double, one right-hand side.
-  std::vector<ShiftReport> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts) const;
+  std::vector<ShiftReport> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts) const {
+    return solve_to(tolerance(), x, b, shifts);
+  }
+  /// The same for one shift, beginning with x; until the heavy-quark residual, the root of the mean over sites of
+  /// |r(x)|^2 / |x(x)|^2 (1 where x is 0), has come down, too, if that is asked for: it sees sites far from the source.
+  ShiftReport improve(SpinorField& x, const SpinorField& b, double shift) const;
+  /// Other limits of later solves. \param heavy_quark 0: no criterion. \throws UsageError they are impossible.
+  void limit(double tolerance, int max_iterations, double heavy_quark);
+  /// See MultishiftSolver::go_together.
+  void go_together();
   /// Sites on which b and x live: the even ones, or all if no even-odd form is used.
   Subset subset() const;
   const BasisInfo& basis() const;
@@ -41,7 +51,12 @@ class ShiftedSolver {
   double host_share() const;
 
  private:
-  double residual(const SpinorField& x, const SpinorField& b, double shift) const;
+  double tolerance() const;
+  std::vector<ShiftReport> solve_to(double tolerance, SpinorField& x, const SpinorField& b,
+                                    const std::vector<double>& shifts) const;
+  double heavy_quark(const SpinorField& r, const SpinorField& x) const;
+  ShiftReport correct(double tolerance, SpinorField& x, SpinorField& r, const SpinorField& b, double shift) const;
+  double remainder(SpinorField& r, const SpinorField& x, const SpinorField& b, double shift) const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

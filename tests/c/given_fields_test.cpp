@@ -1,4 +1,6 @@
 // Fields of the caller in place of those that the library makes: fat and long links, a clover term and its inverse.
+#include <quda_milc_interface.h>
+
 #include <numbers>
 
 #include "tests/c/support.hpp"
@@ -325,6 +327,46 @@ TEST_P(CTerms, AreAddedToTheActionsOwn) {
   refuse("action=twisted-mass mass=0.1 mu=0.1 field=term=A");
   refuse("action=moebius mass=0.1 m5=1.4 ls=4 field=term=A");
   refuse("action=staggered mass=0.1 field=term=A");
+}
+
+/// The solve of MILC's clover quarks, whose term stands beside 1 - kappa D.
+TEST_P(CTerms, ServeTheCloverSolveOfMilc) {
+  if (GetParam() != std::string("cpu")) return;  // the device is chosen by itself there
+  constexpr double kappa = 0.124;
+  const Lattice& lattice = links.lattice;
+  int extent[4], grid[] = {1, 1, 1, 1};
+  std::copy_n(lattice.extent().begin(), 4, extent);
+  qudaInit({QUDA_SILENT, {extent, grid, 0}});
+  quarksmith_term_format f = initial(quarksmith_term_format_init);
+  f.scale = 1 / (2 * kappa), f.sites = QUARKSMITH_EVEN_ODD;
+  std::vector<double> term = reals(false, term_orders[1], f, 72), inverse = reals(true, term_orders[1], f, 72);
+  Numbers u(36 * links.site.size()), b(psi.size()), x(psi.size());
+  for (long long n = 0; n < lattice.sites(); ++n) {
+    const auto at = std::size_t(place_of(lattice, n, f.sites, f.axes));
+    for (int mu = 0; mu < 4; ++mu)
+      for (int k = 0; k < 9; ++k)
+        u[36 * at + 9 * unsigned(mu) + unsigned(k)] =
+            (mu == 3 && lattice.coordinates(n)[3] == lattice.extent(3) - 1 ? -1.0 : 1.0) * links.link(n, mu)[k];
+    std::copy_n(&psi[std::size_t(12 * n)], 12, &b[12 * at]);
+  }
+  for (const QudaInverterType method : {QUDA_BICGSTAB_INVERTER, QUDA_CG_INVERTER}) {
+    QudaInvertArgs_t args = {};
+    args.max_iter = 1000, args.solver_type = method, args.mixed_precision = method == QUDA_CG_INVERTER ? 1 : 0;
+    double final = 1, heavy = 1;
+    int count = 0;
+    x = b;  // may be one array
+    qudaCloverInvert(2, 2, kappa, 0.2, args, 1e-9, 0, u.data(), term.data(), inverse.data(), x.data(), x.data(), &final,
+                     &heavy, &count);
+    Numbers ordered(psi.size());
+    for (long long n = 0; n < lattice.sites(); ++n)
+      std::copy_n(&x[12 * std::size_t(place_of(lattice, n, f.sites, f.axes))], 12, &ordered[std::size_t(12 * n)]);
+    Numbers image = matrix(dense, ordered);
+    for (Complex64& z : image) z *= 2 * kappa;
+    EXPECT_LE(distance(image, psi), 1.1e-9);
+    EXPECT_LE(final, 1e-9);
+    EXPECT_GT(count, 3);
+  }
+  qudaFinalize();
 }
 
 ON_DEVICES_BY_NAME(CTerms);
