@@ -1,6 +1,8 @@
 // Functions of quda_milc_interface.h on links and momenta of the struct of a site.
 #include <quda_milc_interface.h>
 
+#include <algorithm>
+
 #include "interface/quda/milc.hpp"
 
 namespace quarksmith::quda {
@@ -28,10 +30,35 @@ Handle<quarksmith_gauge> links_of(int precision, const QudaMILCSiteArg_t& arg, i
   return gauge;
 }
 
+/// MILC's arrays in QUDA's words. Links are multiplied as they are, with their phases: the coefficients have the signs.
+QudaGaugeParam of_milc(int precision) {
+  QudaGaugeParam p = newQudaGaugeParam();
+  std::copy_n(state().extent().begin(), 4, p.X);
+  p.cpu_prec =
+      milc_precision("precision", precision) == QUARKSMITH_DOUBLE ? QUDA_DOUBLE_PRECISION : QUDA_SINGLE_PRECISION;
+  p.type = QUDA_GENERAL_LINKS;
+  p.gauge_order = QUDA_MILC_GAUGE_ORDER;
+  return p;
+}
+
 }  // namespace
 }  // namespace quarksmith::quda
 
 using namespace quarksmith::quda;
+
+void qudaLoadKSLink(int precision, QudaFatLinkArgs_t, const double act_path_coeff[6], void* inlink, void* fatlink,
+                    void* longlink) {
+  const Call call(__func__);
+  QudaGaugeParam param = of_milc(precision);
+  computeKSLinkQuda(fatlink, longlink, nullptr, inlink, const_cast<double*>(act_path_coeff), &param);
+}
+
+void qudaLoadUnitarizedLink(int precision, QudaFatLinkArgs_t, const double path_coeff[6], void* inlink, void* fatlink,
+                            void* ulink) {
+  const Call call(__func__);
+  QudaGaugeParam param = of_milc(precision);
+  computeKSLinkQuda(fatlink, nullptr, ulink, inlink, const_cast<double*>(path_coeff), &param);
+}
 
 double qudaMomAction(int precision, QudaMILCSiteArg_t* arg) {
   const Call call(__func__);

@@ -4,7 +4,6 @@
 #include "interface/quda/state.hpp"
 
 // MILC
-QUDA_REFUSED("leave WANT_FL_GPU out of MILC's Makefile", qudaLoadKSLink, qudaLoadUnitarizedLink)
 QUDA_REFUSED("leave WANT_GF_GPU out of MILC's Makefile", qudaGaugeForce, qudaGaugeForcePhased, qudaUpdateUPhased,
              qudaUpdateUPhasedPipeline, qudaUnitarizeSU3, qudaUnitarizeSU3Phased, qudaMomLoad, qudaMomSave, qudaUpdateU)
 QUDA_REFUSED("leave WANT_FF_GPU out of MILC's Makefile", qudaHisqForce)

@@ -4,7 +4,7 @@ import ctypes
 import json
 import os
 from collections.abc import Iterator
-from ctypes import POINTER, Structure, byref, c_double, c_int, c_size_t, c_void_p
+from ctypes import POINTER, Structure, byref, c_double, c_int, c_longlong, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +223,21 @@ def in_sites(numbers: np.ndarray, offset: int, size: int) -> tuple[np.ndarray, S
     sites = np.full((len(numbers), size), 255, np.uint8)
     sites[:, offset : offset + numbers.shape[1]] = numbers
     return sites, SiteArg(sites.ctypes.data, None, offset, None, offset, size)
+
+
+def test_fat_and_long_links():
+    """Those of HISQ, of links with phases, whose signs are in the coefficients."""
+    run = Run("rhmc_hisq_6x6x6x6")
+    u = run.array({"array": "/links/u_0"})
+    fat, unitary, long = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
+    first = (c_double * 6)(1 / 8, 0, -1 / 16, 1 / 64, -1 / 384, 0)
+    second = (c_double * 6)(1, -1 / 24, -1 / 16, 1 / 64, -1 / 384, -1 / 8)
+    run.quda.qudaLoadUnitarizedLink(2, c_longlong(0), first, pointer(u), pointer(fat), pointer(unitary))
+    run.quda.qudaLoadKSLink(2, c_longlong(0), second, pointer(unitary), pointer(fat), pointer(long))
+    call = run.stored("qudaInvert")[-1]
+    for found, wanted in zip((fat, long), run.links(call), strict=True):
+        assert np.abs(found - wanted).max() <= 1e-13
+    run.quda.qudaFinalize()
 
 
 def test_momenta_and_loops():
