@@ -206,25 +206,31 @@ struct MilcSetting {
   double mass, tolerance, fermilab = 0;
 };
 
+/// One of a hundred, some of them wrong in one way.
+MilcSetting setting_of(int n, std::mt19937_64& engine) {
+  const auto draw = [&](int most) { return int(engine() % unsigned(most)); };
+  // What needs new solvers changes slowly.
+  MilcSetting s = {1 + n / 25 % 2, 1 + n / 8 % 2,       n / 50, n / 16 % 3, draw(5), draw(12),
+                   draw(2) == 0,   0.1 * (1 + draw(9)), 0};
+  s.tolerance = std::pow(10, -2 - draw(8));
+  if (s.wrong == 0) s.parity = draw(2) == 0 ? 2 : QUDA_INVALID_PARITY;
+  if (s.wrong == 1) s.mixed = 3 + draw(9);
+  if (s.wrong == 2) s.internal = 3 * draw(2);
+  if (s.wrong == 3) s.external = 0;
+  if (s.wrong == 4) s.tolerance = draw(2);
+  if (s.wrong == 5) s.fermilab = 1e-6, s.shifts = std::max(s.shifts, 1);
+  if (s.wrong > 6 && s.shifts == 0 && n % 2 == 0) s.fermilab = 5 * s.tolerance;
+  return s;
+}
+
 TEST_F(QudaMilc, HundredSettingsAreRightOrRefused) {
   constexpr const char* refusals[] = {"evenodd",         "mixed_precision", "quda_precision",     "external_precision",
                                       "target_residual", "fermilab",        "long links are NULL"};
   std::mt19937_64 engine(8);
-  const auto draw = [&](int n) { return int(engine() % unsigned(n)); };
   int served = 0;
   for (int n = 0; n < 100; ++n) {
-    // What needs new solvers changes slowly.
-    MilcSetting s = {1 + n / 25 % 2, 1 + n / 8 % 2,       n / 50, n / 16 % 3, draw(5), draw(12),
-                     draw(2) == 0,   0.1 * (1 + draw(9)), 0};
-    s.tolerance = std::pow(10, -2 - draw(8));
-    if (s.wrong == 0) s.parity = draw(2) == 0 ? 2 : QUDA_INVALID_PARITY;
-    if (s.wrong == 1) s.mixed = 3 + draw(9);
-    if (s.wrong == 2) s.internal = 3 * draw(2);
-    if (s.wrong == 3) s.external = 0;
-    if (s.wrong == 4) s.tolerance = draw(2);
-    if (s.wrong == 5) s.fermilab = 1e-6, s.shifts = std::max(s.shifts, 1);
+    const MilcSetting s = setting_of(n, engine);
     const bool good = s.wrong > 6;
-    if (good && s.shifts == 0 && n % 2 == 0) s.fermilab = 5 * s.tolerance;
     SCOPED_TRACE(fmt::format("{}: external {} internal {} parity {} mixed {} shifts {} wrong {} mass {} tolerance {}",
                              n, s.external, s.internal, s.parity, s.mixed, s.shifts, s.wrong, s.mass, s.tolerance));
     MilcArray links(s.external == 1 ? 1 : 2, fat), far(links.precision, lng), source(links.precision, b);
