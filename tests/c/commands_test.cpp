@@ -129,6 +129,23 @@ TEST_P(CCommands, LinksAreLeft) {
           QUARKSMITH_WRONG_LATTICE, "4x4x4x4");
 }
 
+TEST_P(CCommands, LinksOfTheCallerAreSmearedAlike) {
+  Gauge smeared;
+  EXPECT_DONE(quarksmith_result_gauge(run("smear", "kind=stout in=links rho=0.1"), smeared.out()));
+  const auto format = link_format();
+  std::vector<Numbers> all(3, Numbers(36 * std::size_t(links.lattice.sites())));
+  const std::vector<void*> at = outputs(all);
+  EXPECT_DONE(quarksmith_gauge_get(gauge, &at[0], &format));
+  EXPECT_DONE(quarksmith_gauge_get(smeared, &at[1], &format));
+  const void* const in = at[0];
+  const double rho = 0.1;
+  EXPECT_DONE(quarksmith_smear_links(context, "stout", &rho, &at[2], &in, &format));
+  EXPECT_LE(distance(all[2], all[1]), 1e-14);
+  refused(quarksmith_smear_links(context, "stoud", &rho, &at[2], &in, &format), QUARKSMITH_UNKNOWN_NAME, "stoud");
+  refused(quarksmith_smear_links(context, "naik", nullptr, &at[2], &in, &format), QUARKSMITH_BAD_ARGUMENT,
+          "parameters");
+}
+
 TEST_P(CCommands, MistakesHaveTheirStatus) {
   std::ofstream("c_test_measure.toml") << "[[corelator]]\nname = \"x\"\n";
   for (const auto& [command, how, status, text] :
