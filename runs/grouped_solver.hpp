@@ -2,8 +2,8 @@
 /// Solves by groups of ranks, each for some of the right-hand sides.
 #pragma once
 
+#include "runs/column_groups.hpp"
 #include "runs/kept_solver.hpp"
-#include "runtime/ranks/rank_groups.hpp"
 
 namespace quarksmith::runs {
 

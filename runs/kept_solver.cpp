@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "runs/column_groups.hpp"
 #include "runtime/error.hpp"
 #include "solvers/solve/checked_norms.hpp"
 
@@ -37,9 +38,7 @@ void InversionDescription::list(Members& members) {
   add("batch", batch, "right-hand sides solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       .range(1, std::numeric_limits<double>::infinity())
       .open();
-  add("split", split,
-      "X,Y,Z,T: groups of ranks along each direction, which hold the whole lattice and solve for different right-hand "
-      "sides");
+  list_split(add, split, "");
 }
 
 void move_columns(const SpinorField& from, const BasisInfo& basis, const QuarkNumbers& to) {

@@ -9,7 +9,7 @@ namespace quarksmith::runs {
 
 struct MeasureDescription : Description {
   std::filesystem::path run, out;
-  std::string time_limit;
+  std::string time_limit, split;
   bool dry_run = false;
   void list(Members& members) override;
 };

@@ -38,17 +38,8 @@ void multiply_sites(SpinorField& psi, const BasisInfo& basis, const SourcePhase&
 
 }  // namespace
 
-/// A quark on this configuration.
-struct MeasureRun::Quark {
-  const MeasureQuark* of;
-  SolveSettings settings;
-  ChoiceNames choice_names;
-  std::unique_ptr<Solver> solver;
-  int width = 1;
-};
-
 MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, Session& session,
-                       Stops& stops, std::function<void(double, const std::string&)> progress)
+                       Stops& stops, std::function<void(double, const std::string&)> progress, std::string split)
     : plan_(plan),
       configuration_(configuration),
       named_(std::move(named)),
@@ -57,6 +48,7 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       progress_(std::move(progress)),
       domain_(session.open_domain(named_.gauge.lattice, plan.reach)),
       links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, session, [this] { stops_.look(); })),
+      split_(std::move(split)),
       quarks_(plan.quarks.size()),
       propagators_(plan.nodes.size()) {
   for (const MeasureSource& s : plan_.sources)
@@ -64,43 +56,6 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
   solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
 }
 MeasureRun::~MeasureRun() = default;
-
-std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
-  if (q.smear_links().empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
-  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links()), settings);
-}
-
-std::shared_ptr<const Deflation> MeasureRun::deflation_of(const MeasureQuark& q, const SolveSettings& settings) const {
-  if (!q.deflated()) return nullptr;
-  DeflationDescription here;
-  here.text = q.solves->deflation.text;
-  here.member = q.solves->deflation.member;
-  here.wording = q.solves->deflation.wording;
-  if (here.text.find_first_not_of("0123456789") != std::string::npos)
-    here.text = configuration_name(here.text, static_cast<std::uint64_t>(configuration_.number), ".h5").string();
-  here.check();
-  return here.make({q.action, provenance_of(q.action, {}, session_), {}, ""}, named_.gauge, domain_, settings,
-                   q.solves->solve.even_odd, session_, [this] { stops_.look(); });
-}
-
-MeasureRun::Quark& MeasureRun::quark(int n) {
-  if (quarks_[n]) return *quarks_[n];
-  const MeasureQuark& q = plan_.quarks[n];
-  auto made = std::make_unique<Quark>();
-  made->of = &q;
-  warn_beyond_critical(fmt::format("quark '{}'", q.name), q.action, plaquette_, session_);
-  made->settings = q.solves->solve.settings(named_.gauge, q.action, session_);
-  made->choice_names = q.solves->solve.choice_names();
-  made->settings.options.observer = [this](int, double) { stops_.look(); };
-  made->settings.deflation = deflation_of(q, made->settings);
-  for (const PropagatorNode& node : plan_.nodes)
-    if (node.quark == n && node.of < 0) made->settings.sources += 3 * q.action.spins() * plan_.positions();
-  made->solver = make_solver(q, made->settings);
-  tell(made->solver->link_deviation(), made->settings, session_);
-  made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), session_);
-  quarks_[n] = std::move(made);
-  return *quarks_[n];
-}
 
 std::optional<Propagator> MeasureRun::sequential_source(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
@@ -153,7 +108,7 @@ std::vector<SolveReport> MeasureRun::solve_columns(const std::vector<int>& toget
   Quark& q = quark(plan_.nodes[together[0]].quark);
   if (together.size() == 1) {
     const auto kept = on_slices_.find(together[0]);
-    if (kept == on_slices_.end()) return q.solver->solve_sources(x, b);
+    if (kept == on_slices_.end()) return solve_sources(q, x, b);
     return q.solver->solve_sources(x, b, [&](const SpinorField& vectors) {
       kept->second.take(first, q.solver->dirac(), vectors, q.solver->basis());
     });
@@ -174,7 +129,7 @@ void MeasureRun::solve(int node, int position) {
   Quark& q = quark(plan_.nodes[together[0]].quark);
   const BasisInfo& basis = q.solver->basis();
   const int columns = plan_.columns(n), spins = columns / 3, masses = static_cast<int>(together.size());
-  const int width = masses > 1 ? 1 : q.width;
+  const int width = masses > 1 ? 1 : this->width(q);
   const std::optional<Propagator> sequential = sequential_source(node, position);
   for (const int one : together) propagators_[one] = std::make_unique<Propagator>(domain_, spins);
   if (n.on_slices) on_slices_.try_emplace(node, domain_, plan_.quarks[n.quark].action.slices());
@@ -244,13 +199,13 @@ LoopSum MeasureRun::loop_of(const LoopPlan& loop, const MomentumPhases& phases, 
   const HostSpinor noise = independent_noise(lattice, seed, static_cast<std::uint64_t>(number), loop.order);
   const long long parts = loop.dilution.parts(lattice);
   LoopSum sum(phases);
-  for (long long first = 0; first < parts; first += q.width) {
-    const int count = static_cast<int>(std::min<long long>(q.width, parts - first));
+  for (long long first = 0; first < parts; first += width(q)) {
+    const int count = static_cast<int>(std::min<long long>(width(q), parts - first));
     SpinorField b(domain_, find_precision("double"), Subset::full, count);
     SpinorField solution = b.like();
     for (int i = 0; i < count; ++i) upload(loop.dilution.part(noise, first + i), b, basis, i);
     progress_(made_, fmt::format("noise {}", number));
-    const std::vector<SolveReport> reports = q.solver->solve_sources(solution, b);
+    const std::vector<SolveReport> reports = solve_sources(q, solution, b);
     const auto title = [&](int i) {
       return fmt::format("configuration {}: noise {} part {}", configuration_.number, number, first + i);
     };
@@ -315,27 +270,6 @@ Record MeasureRun::begun() {
   return record;
 }
 
-double MeasureRun::seconds_per_iteration(int n) {
-  constexpr int few = 12;
-  const MeasureQuark& q = plan_.quarks[n];
-  SolveSettings settings = q.solves->solve.settings(named_.gauge, q.action, session_);
-  settings.options.max_iterations = few;
-  const std::unique_ptr<Solver> solver = make_solver(q, settings);
-  const int width = columns_at_once(*solver, q.action, 3 * q.action.spins(), session_);
-  SpinorField b(domain_, find_precision("double"), Subset::full, width, q.action.spins()), x = b.like();
-  const HostSpinor noise = independent_noise(named_.gauge.lattice, 1, 0, 4);
-  for (int i = 0; i < width; ++i) upload(noise, b, solver->basis(), i);
-  double seconds = 0, iterations = 0;
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the first takes work space, and what is made when it is asked for
-    seconds = iterations = 0;
-    for (const SolveReport& r : solver->solve_sources(x, b)) {
-      seconds += r.seconds;
-      iterations += r.iterations;
-    }
-  }
-  return session_.ranks().largest(seconds / std::max(iterations, 1.0));
-}
-
 std::string MeasureRun::spent() const {
   return fmt::format("configuration {}: propagators {:.3g} s, smeared sinks {:.3g} s, correlators {:.3g} s",
                      configuration_.number, solving_, smearing_, contracting_);
@@ -343,6 +277,7 @@ std::string MeasureRun::spent() const {
 
 Record MeasureRun::operator()() {
   Record record = begun();
+  choose_groups();
   const int nodes = static_cast<int>(plan_.nodes.size());
   const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice));
   for (int position = 0; position < plan_.positions(); ++position)

@@ -2,7 +2,7 @@
 /// The measurements of `quarksmith measure` on one configuration.
 #pragma once
 
-#include "runs/stops.hpp"
+#include "runs/column_groups.hpp"
 #include "runs/measure_file.hpp"
 #include "runs/smeared_links.hpp"
 #include "runtime/io/record.hpp"
@@ -13,8 +13,9 @@ namespace quarksmith::runs {
 class MeasureRun {
  public:
   /// \param progress called with the number of propagators of this configuration that are done, and a note.
+  /// \param split groups of ranks that solve for different columns, of quarks that allow it; empty: chosen.
   MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, Session& session,
-             Stops& stops, std::function<void(double done, const std::string& note)> progress);
+             Stops& stops, std::function<void(double done, const std::string& note)> progress, std::string split = {});
   ~MeasureRun();
 
   /// Measures everything. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
@@ -25,7 +26,16 @@ class MeasureRun {
   std::string spent() const;
 
  private:
-  struct Quark;
+  /// A quark on this configuration.
+  struct Quark {
+    const MeasureQuark* of;
+    SolveSettings settings;
+    ChoiceNames choice_names;
+    std::unique_ptr<Solver> solver;
+    int width = 1;
+    bool split = false;  ///< groups of ranks solve
+  };
+
   void solve(int node, int position);
   void make(int node, int position);
   void contract(int correlator, int position, RecordArray& to);
@@ -38,6 +48,13 @@ class MeasureRun {
   std::vector<SolveReport> solve_columns(const std::vector<int>& together, int first, SpinorField& x,
                                          const SpinorField& b);
   std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
+  /// Forms groups of ranks, once the gauge is fixed. \throws UsageError no quark allows those that were asked for.
+  void choose_groups();
+  /// Whether columns of a quark need nothing but links of the configuration and themselves.
+  bool can_be_split(int quark) const;
+  /// Right-hand sides of a quark that are solved for together.
+  int width(const Quark& q) const;
+  std::vector<SolveReport> solve_sources(Quark& q, SpinorField& x, const SpinorField& b);
   /// Null if the quark is not deflated.
   std::shared_ptr<const Deflation> deflation_of(const MeasureQuark& q, const SolveSettings& settings) const;
   /// \throws Error a solve has not converged.
@@ -60,6 +77,8 @@ class MeasureRun {
   std::function<void(double, const std::string&)> progress_;
   DomainPointer domain_;
   std::unique_ptr<SmearedLinks> links_;
+  std::string split_;
+  std::unique_ptr<ColumnGroups> groups_;  ///< null: all ranks solve together
   double plaquette_ = 0;
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::map<std::vector<int>, std::unique_ptr<MassSolver>> of_masses_;  ///< by their nodes

@@ -14,7 +14,8 @@ struct PropagatorDescription : Description {
   SolveDescription solve{action};
   DeflationDescription deflate;
   std::string source = "point:0,0,0,0", sink = "point", smear_links, time_limit;
-  int batch = 0;  ///< columns solved together; 0: as many as fit
+  int batch = 0;      ///< columns solved together; 0: as many as fit
+  std::string split;  ///< groups of ranks along x, y, z, t that solve for different columns; empty: chosen
   std::filesystem::path out, correlators;
 
   void list(Members& members) override;

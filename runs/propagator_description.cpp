@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "runs/column_groups.hpp"
 #include "runs/contraction.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
@@ -35,6 +36,7 @@ void PropagatorDescription::list(Members& members) {
   add("batch", batch, "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       .range(1, 12)
       .open();
+  list_split(add, split, " (default: chosen, docs/howto-groups.md; 1,1,1,1: one group)");
   add("out", out, "propagator (HDF5); an interrupted FILE.part is continued");
   add("correlators", correlators, "correlators: JSON, or CSV if the name ends in .csv");
   add("time_limit", time_limit, "stop with columns and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
@@ -44,6 +46,9 @@ void PropagatorDescription::check() {
   if (deflate.is_given())
     refuse_given({"smear_links"},
                  fmt::format("makes other links than those of {}; leave one of them out", called("deflate")));
+  if (!solve.near_null.save.empty())
+    refuse_given({"split"}, fmt::format("makes groups of ranks, but {} is of all of them; leave one of them out",
+                                        called("mg_save")));
   if (!solve.near_null.load.empty() || !solve.near_null.save.empty())
     refuse_given({"smear_links"}, fmt::format("makes other links than those of {} and {}; leave it out",
                                               called("mg_load"), called("mg_save")));

@@ -21,6 +21,7 @@ constexpr unsigned usual_patience = 3;  ///< seconds until a run that does not l
 /// Looks between two at which ranks meet.
 constexpr unsigned looks_of_ranks = 16;
 /// Of a time limit, kept for files before any has been written: a part of it, but no more than so many seconds.
+constexpr double by_time = 1000;  ///< a time limit among signals: above the number of any
 constexpr double reserved_part = 0.1, most_reserved = 60;
 
 // What a signal handler may set and read; signals belong to the whole process.
@@ -131,12 +132,15 @@ Stops::~Stops() {
     allowed = usual_patience;
 }
 
-bool Stops::due(double next) {
-  if (due_) return true;
-  constexpr double by_time = 1000;  // above the number of any signal
+double Stops::reason(double next) const {
   const int come = session_.signal();
   const bool late = limit_ > 0 && session_.elapsed() + next + reserve_ > limit_;
-  const double found = session_.ranks().largest(come != 0 ? come : late ? by_time : 0);
+  return come != 0 ? come : late ? by_time : 0;
+}
+
+bool Stops::due(double next) {
+  if (due_) return true;
+  const double found = session_.ranks().largest(reason(next));
   due_ = found != 0;
   if (due_ && found != by_time) signal_ = static_cast<int>(found);
   if (due_ && !session_.in_memory) alarm(0);  // it has been seen: files are written, however long that takes
@@ -144,6 +148,11 @@ bool Stops::due(double next) {
 }
 
 bool Stops::ended() { return session_.ranks().size() > 1 && ++looks_ % looks_of_ranks != 0 ? due_ : due(); }
+
+void Stops::look_among(Communicator& some) {
+  if (some.size() > 1 && ++looks_among_ % looks_of_ranks != 0) return;
+  if (some.largest(reason(0)) != 0) throw Stopped{};
+}
 
 void Stops::wrote(double seconds) {
   if (limit_ > 0) reserve_ = std::max(reserve_, 2 * seconds);

@@ -50,6 +50,8 @@ class Stops {
   void look() {
     if (ended()) throw Stopped{};
   }
+  /// The same where only some of the ranks look; these do it together, and all ranks have to look afterwards.
+  void look_among(Communicator& some);
   /// Reserves time for writing files at the end. \param seconds that writing has taken.
   void wrote(double seconds);
   bool by_signal() const { return signal_ != 0; }
@@ -59,10 +61,12 @@ class Stops {
  private:
   void borrow_signals();
   void return_signals();
+  /// The signal that has come, or what stands for a time limit; 0: none.
+  double reason(double next) const;
 
   double limit_ = 0, reserve_ = 0;
   Session& session_;
-  unsigned looks_ = 0;
+  unsigned looks_ = 0, looks_among_ = 0;
   int signal_ = 0;
   bool due_ = false;
   std::vector<int> borrowed_;  ///< signals that are handled here, as the calling program has no handler for them

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runs/checkpoints.hpp"
+#include "runs/column_groups.hpp"
 #include "runs/command.hpp"
 #include "runs/contraction.hpp"
 #include "runs/measure_report.hpp"
@@ -186,10 +187,11 @@ class Measurements final : public ResumableRun {
     const Configuration& c = list_.all[next_];
     NamedGauge named = gauge_of(c);
     const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
-    MeasureRun run(plan_, c, std::move(named), session_, stops_, [&](double part, const std::string& note) {
+    const auto show = [&](double part, const std::string& note) {
       progress.show(double(next_) + (solves > 0 ? part / solves : 0),
                     fmt::format("configuration {} {}", c.number, note));
-    });
+    };
+    MeasureRun run(plan_, c, std::move(named), session_, stops_, show, o_.split);
     keep(c, run());
     session_.info(run.spent());
     skip_done(progress);
@@ -286,6 +288,7 @@ void MeasureDescription::list(Members& members) {
       .positional();
   add("out", out, "results (HDF5), a group a configuration; an unfinished run is continued");
   add("dry_run", dry_run, "show what would be made in which order, its solves and its memory, and no more");
+  list_split(add, split, " (default: chosen, docs/howto-groups.md; 1,1,1,1: one group)");
   add("time_limit", time_limit,
       "stop with the configurations so far written within this time: SECONDS, MM:SS or HH:MM:SS");
 }
@@ -303,7 +306,8 @@ MeasureResult run(MeasureDescription& o, Session& session) {
   enter(o, session, commands::measure);
   if (o.out.empty() && !o.dry_run && !session.in_memory) throw UsageError("measure needs --out FILE.h5, or --dry-run");
   if (o.dry_run) {
-    o.refuse_given({"out", "time_limit"}, "belongs to measurements, which --dry-run does not make; leave it out");
+    o.refuse_given({"out", "time_limit", "split"},
+                   "belongs to measurements, which --dry-run does not make; leave it out");
     session.claim({}, {{"RUN.toml", o.run}});
   }
   const Table tree = session.table(o.run);

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "runs/session.hpp"
+#include "runs/column_groups.hpp"
 #include "runs/contraction.hpp"
 #include "runs/smeared_links.hpp"
 #include "runs/stops.hpp"
@@ -43,15 +44,13 @@ class PropagatorRun final : public ResumableRun {
     if (masses().size() > 1) {
       constexpr const char* why =
           "is no choice with several masses, which are solved for from one Krylov space; leave it out";
-      o.refuse_given({"batch"}, why);
+      o.refuse_given({"batch", "split"}, why);
       o.solve.refuse_given({"even_odd", "solver"}, why);
       o.deflate.refuse_given({"deflate"}, why);
     }
     if (source_.smearing && !spinors())
       throw UsageError(fmt::format("{} {}: smearing is for Dirac spinors; with {} use {}", o.called("source"), o.source,
                                    o.called("action", o.action.action), source_forms(1)));
-    if (!o.smear_links.empty())
-      smeared_ = std::make_shared<const LinkField>(smear_with_warning(o.smear_links, named_.gauge, domain_, session_));
     require_same_unfinished(header_, session_);
     store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || session_.reports_wanted(), session_);
     if (source_.smearing || sink_)
@@ -112,7 +111,8 @@ class PropagatorRun final : public ResumableRun {
   }
 
   void step(Progress& progress) override {
-    const std::size_t count = std::min(left_.size() - next_, static_cast<std::size_t>(width(left_.size())));
+    const int most = width(left_.size()) * (groups_ ? groups_->count() : 1);
+    const std::size_t count = std::min(left_.size() - next_, static_cast<std::size_t>(most));
     solve({left_.begin() + next_, left_.begin() + next_ + count});
     next_ += count;
     progress.show(steps() - double(left_.size() - next_));
@@ -197,31 +197,52 @@ class PropagatorRun final : public ResumableRun {
     columns_.smear(n, sink_, smearing_links_);
   }
 
+  void look() { groups_ ? stops_.look_among(groups_->session().ranks()) : stops_.look(); }
+
   /// \param left right-hand sides that are to come.
   void make_solver(Progress& progress, std::size_t left) {
+    const bool free = masses().size() == 1 && choice_.action.setting().fields.empty() && !o_.deflate.is_given() &&
+                      o_.solve.near_null.save.empty() && are_independent(settings_, domain_->device());
+    groups_ =
+        ColumnGroups::chosen(o_.split, o_.called("split"), free, static_cast<int>(left), named_, domain_, session_);
+    if (!groups_) return make_solver(progress, left, named_, domain_, session_);
+    if (!choice_.action.setting().fields.empty())
+      throw UsageError(o_.called("split") + ": fields that an action takes are not handed to groups; leave it out");
+    const std::size_t groups = std::size_t(groups_->count());
+    const auto make = [&] {
+      make_solver(progress, (left + groups - 1) / groups, groups_->named(), groups_->domain(), groups_->session());
+    };
+    groups_->together(make, &stops_);
+  }
+  void make_solver(Progress& progress, std::size_t left, const NamedGauge& named, const DomainPointer& domain,
+                   Session& session) {
     if (o_.deflate.is_given() && !settings_.deflation)
-      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.solve.even_odd, session_,
-                                            [this] { stops_.look(); });
+      settings_.deflation =
+          o_.deflate.make(choice_, named.gauge, domain, settings_, o_.solve.even_odd, session, [this] { look(); });
     if (!settings_.near_null)
-      settings_.near_null = o_.solve.near_null.read(choice_, named_.gauge, domain_, settings_, session_);
+      settings_.near_null = o_.solve.near_null.read(choice_, named.gauge, domain, settings_, session);
     SolveSettings settings = settings_;
     settings.sources = static_cast<int>(left);
     settings.options.observer = [this, &progress](int iteration, double residual) {
-      stops_.look();
+      look();
       const double share = residual > 0 ? std::log(residual) / std::log(o_.solve.tolerance) : 1;
       progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
     if (masses().size() > 1)
-      many_ = std::make_unique<MassSolver>(choice_.action, masses(), named_.gauge, domain_, settings);
-    else
-      solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
-                         : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
-    warn_beyond_critical("the quark", choice_.action, plaquette_, session_);
-    tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, session_);
+      many_ = std::make_unique<MassSolver>(choice_.action, masses(), named.gauge, domain, settings);
+    else if (o_.smear_links.empty())
+      solver_ = std::make_unique<Solver>(choice_.action, named.gauge, domain, settings);
+    else  // the action sees other links than sources and sinks
+      solver_ = std::make_unique<Solver>(
+          choice_.action,
+          std::make_shared<const LinkField>(smear_with_warning(o_.smear_links, named.gauge, domain, session)),
+          settings);
+    warn_beyond_critical("the quark", choice_.action, plaquette_, session);
+    tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, session);
     if (o_.solve.near_null.save.empty()) return;
     solver_->prepare(1);
-    o_.solve.near_null.write(*solver_, choice_, named_, session_);
+    o_.solve.near_null.write(*solver_, choice_, named, session);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as fit.
@@ -229,9 +250,11 @@ class PropagatorRun final : public ResumableRun {
     if (o_.batch > 0) return o_.batch;
     const bool shares = solver_ && solver_->shares();  // that of auto may have taken multigrid
     if (width_ == 0 || shares != shares_)
-      width_ = many_ ? 1 : columns_at_once(*solver_, choice_.action, static_cast<int>(left), session_);
+      width_ = many_ ? 1
+                     : columns_at_once(*solver_, choice_.action, static_cast<int>(left),
+                                       groups_ ? groups_->session() : session_);
     shares_ = shares;
-    return width_;
+    return groups_ ? -static_cast<int>(session_.ranks().largest(-width_)) : width_;
   }
 
   std::string columns_text() const { return count_ > 1 ? fmt::format("{} columns", count_) : title_of(first_); }
@@ -253,10 +276,7 @@ class PropagatorRun final : public ResumableRun {
     SpinorField x(domain_, find_precision("double"), Subset::full, static_cast<int>(columns.size()), spins);
     std::optional<SpinorField> middle;
     if (header_.form.midpoint) middle.emplace(b.like());
-    const std::vector<SolveReport> reports =
-        many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
-          if (middle) solver_->dirac().midpoint(*middle, vectors);
-        });
+    const std::vector<SolveReport> reports = solve(b, x, middle ? &*middle : nullptr);
     reports_.insert(reports_.end(), reports.begin(), reports.end());
     tell_events(reports, [&](int i) { return title_of(columns[i]); }, session_);
     std::string failed;
@@ -283,6 +303,23 @@ class PropagatorRun final : public ResumableRun {
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 
+  /// \param middle of a fifth dimension; or null.
+  std::vector<SolveReport> solve(const SpinorField& b, SpinorField& x, SpinorField* middle) {
+    if (many_) return many_->solve(x, b);
+    const auto by_solver = [this](const SpinorField& source, SpinorField& quark, SpinorField* half_way) {
+      return solver_->solve_sources(quark, source, [&](const SpinorField& vectors) {
+        if (half_way != nullptr) solver_->dirac().midpoint(*half_way, vectors);
+      });
+    };
+    if (!groups_) return by_solver(b, x, middle);
+    std::vector<SpinorField*> made = {&x};
+    if (middle != nullptr) made.push_back(middle);
+    const auto of_group = [&](const SpinorField& source, std::vector<SpinorField>& own) {
+      return by_solver(source, own[0], own.size() > 1 ? &own[1] : nullptr);
+    };
+    return groups_->solve(b, made, false, of_group, &stops_);
+  }
+
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
     const std::string solver = many_ ? remark("solver") : std::string(name_of(r.method));
@@ -299,10 +336,10 @@ class PropagatorRun final : public ResumableRun {
   DomainPointer domain_;
   double plaquette_;
   PropagatorHeader header_;
-  std::shared_ptr<const LinkField> smeared_;  // what the action sees with --smear-links
   ColumnStore store_;
   std::shared_ptr<const LinkField> smearing_links_;
-  std::unique_ptr<Solver> solver_;  // or, of several masses:
+  std::unique_ptr<ColumnGroups> groups_;  // null: all ranks solve together
+  std::unique_ptr<Solver> solver_;        // or, of several masses:
   std::unique_ptr<MassSolver> many_;
   Columns columns_;
   /// Of the file, or of a midpoint: one is written while the next comes from the device.
