@@ -1,5 +1,6 @@
 #include "runs/grouped_solver.hpp"
 
+#include "runs/column_groups.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::runs {

@@ -2,7 +2,6 @@
 /// Solves by groups of ranks, each for some of the right-hand sides.
 #pragma once
 
-#include "runs/column_groups.hpp"
 #include "runs/kept_solver.hpp"
 
 namespace quarksmith::runs {

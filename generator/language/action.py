@@ -60,7 +60,7 @@ OPTIONS = frozenset(
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite ignore_checksum quiet log_level shifts criterion
-    look_ahead operator repeat seed
+    look_ahead operator repeat seed split
     csv history field deflate time_limit mg search keep
     mg_load mg_save mg_refresh within columns solves_alone levels rhs guess on_trajectory
     stout_rho stout_steps stout_directions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import os
 import pkgutil
 from dataclasses import replace
 from functools import cache
@@ -184,7 +185,7 @@ def _check_names(found: list[Expression]) -> None:
             raise SpecError(f"{place}: {e.name} is the name of an operator of the library; rename the function")
         same = read_before.get(e.name, e).stated.place
         others = [o.stated.place for o in found if o.name == e.name and o is not e]
-        if others or same.file != place.file:
+        if others or os.path.realpath(same.file) != os.path.realpath(place.file):
             raise SpecError(f"{place}: {e.name} is the name of another expression at {[*others, same][0]}; rename one")
 
 

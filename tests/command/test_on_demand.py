@@ -1,5 +1,6 @@
 """Kernels that a build lacks are compiled when a program first asks for them."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -24,13 +25,15 @@ pytestmark = pytest.mark.skipif(not (BUILD / "compile_commands.json").exists(), 
 
 @pytest.fixture
 def empty_cache():
-    """No module of the kernel, before and after."""
+    """No module of the kernel, before and after, and no other test that would make one or remove it."""
     made = lambda: list((BUILD / "kernels").glob(f"{KERNEL}-*"))  # noqa: E731
-    for folder in made():
-        shutil.rmtree(folder)
-    yield made
-    for folder in made():
-        shutil.rmtree(folder)
+    with open(BUILD / "empty_cache.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for folder in made():
+            shutil.rmtree(folder)
+        yield made
+        for folder in made():
+            shutil.rmtree(folder)
 
 
 def environment(setting):

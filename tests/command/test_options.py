@@ -67,7 +67,7 @@ OF_MIXED = {"updates": "defect", "delta": 0.1}
 EVERYWHERE = {
     *("deflate", "time_limit", "gauge", "lattice", "action", "boundary", "source", "solver", "precision"),
     *("reconstruct", "tol", "max_iterations", "out", "correlators", "overwrite", "device", "grid", "field"),
-    *("policy", "json", "quiet", "log_level", "allow_non_su3", "ignore_checksum"),
+    *("policy", "split", "json", "quiet", "log_level", "allow_non_su3", "ignore_checksum"),
 }
 
 

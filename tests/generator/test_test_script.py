@@ -127,6 +127,7 @@ def test_eight_ranks_on_few_processors_leave_what_is_made_of_tested_parts_to_few
     assert len(names) == 1 + left_out
     sources = "".join(path.read_text() for path in (ROOT / "tests/ranks").glob("*.cpp"))
     for name in ":".join(names).split(":"):  # a test that is called otherwise would be back
+        name = re.sub(r"^\w+/|/\w+$", "", name)  # of several parameters
         suite, _, case = name.replace("*", r"\w*").partition(".")
         assert re.search(rf"TEST(_F|_P)?\({suite}, {case or r'.*'}\)", sources), name
 
