@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "compile_commands.json").exists(), 
 def empty_cache():
     """No module of the kernel, before and after, and no other test that would make one or remove it."""
     made = lambda: list((BUILD / "kernels").glob(f"{KERNEL}-*"))  # noqa: E731
-    with open(BUILD / "empty_cache.lock", "w") as lock:
+    with (BUILD / "empty_cache.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for folder in made():
             shutil.rmtree(folder)
