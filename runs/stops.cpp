@@ -20,8 +20,8 @@ namespace {
 constexpr unsigned usual_patience = 3;  ///< seconds until a run that does not look is ended
 /// Looks between two at which ranks meet.
 constexpr unsigned looks_of_ranks = 16;
-/// Of a time limit, kept for files before any has been written: a part of it, but no more than so many seconds.
 constexpr double by_time = 1000;  ///< a time limit among signals: above the number of any
+/// Of a time limit, kept for files before any has been written: a part of it, but no more than so many seconds.
 constexpr double reserved_part = 0.1, most_reserved = 60;
 
 // What a signal handler may set and read; signals belong to the whole process.

@@ -22,9 +22,9 @@ class SymmetricMemory {
   /// Copies to another rank; once the bytes are there, its signal of that number becomes `value`.
   /// \param to where, as an address of this rank's memory. \param from in this memory, too
   virtual void put(int rank, char* to, const char* from, std::size_t bytes, int signal, std::uint64_t value) = 0;
-  /// What is put in the second queue from now on waits until a signal of this rank is at least `value`,
+  /// What is put in the second queue from now on waits until a signal of this rank is at least `value`.
   virtual void await(int signal, std::uint64_t value) = 0;
-  /// and until what this rank has put may be overwritten here.
+  /// What is put in the second queue from now on waits until the sources of all puts so far may be overwritten.
   virtual void await_puts() = 0;
 };
 

@@ -12,7 +12,5 @@ int milc_precision(const char* name, int precision);
 quarksmith_link_format milc_links(int precision, bool phases);
 /// The option `precision` of solvers: true residuals are in double whatever quda_precision asks for.
 const char* milc_inner_precision(int quda_precision, int mixed_precision);
-/// That of the layout of qudaInit.
-quarksmith_context* milc_context();
 
 }  // namespace quarksmith::quda

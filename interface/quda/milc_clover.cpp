@@ -38,7 +38,7 @@ void qudaCloverInvert(int external_precision, int quda_precision, double kappa, 
   const std::string precision = milc_inner_precision(quda_precision, inv_args.mixed_precision);
   const quarksmith_link_format format = milc_links(external_precision, false);
   Links links;
-  check(quarksmith_gauge_load(milc_context(), &milc_link, &format, links.out()));
+  check(quarksmith_gauge_load(state().context(), &milc_link, &format, links.out()));
   auto term = initial(quarksmith_term_format_init);
   auto spinors = initial(quarksmith_spinor_format_init);
   term.precision = spinors.precision = format.precision;

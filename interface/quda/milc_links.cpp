@@ -26,7 +26,7 @@ InSites in_sites(int precision, const QudaMILCSiteArg_t& arg, bool phases, bool 
 Handle<quarksmith_gauge> links_of(int precision, const QudaMILCSiteArg_t& arg, int phase_in) {
   const InSites in = in_sites(precision, arg, phase_in != 0, false);
   Handle<quarksmith_gauge> gauge;
-  check(quarksmith_gauge_load(milc_context(), &in.first, &in.format, gauge.out()));
+  check(quarksmith_gauge_load(state().context(), &in.first, &in.format, gauge.out()));
   return gauge;
 }
 
@@ -67,7 +67,7 @@ double qudaMomAction(int precision, QudaMILCSiteArg_t* arg) {
   Handle<quarksmith_gauge> unit;
   Handle<quarksmith_dynamics> dynamics;
   double kinetic = 0;
-  check(quarksmith_gauge_unit(milc_context(), periodic, unit.out()));
+  check(quarksmith_gauge_unit(state().context(), periodic, unit.out()));
   check(quarksmith_dynamics_create(unit, dynamics.out()));
   check(quarksmith_dynamics_set_momenta(dynamics, &in.first, &in.format));
   check(quarksmith_dynamics_kinetic(dynamics, &kinetic));

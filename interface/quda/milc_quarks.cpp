@@ -30,8 +30,6 @@ const char* milc_inner_precision(int quda_precision, int mixed_precision) {
       {{0, "0", in_double ? "double" : "double-single"}, {1, "1", "double-single"}, {2, "2", "double-half"}});
 }
 
-quarksmith_context* milc_context() { return state().context(state().extent().data()); }
-
 namespace {
 
 /// Changes if a word of the array does, or moves.
@@ -113,7 +111,7 @@ class MilcQuarks {
     Links& links = state().staggered;
     if (links && !changed && now == held) return;
     const double periodic[4] = {0, 0, 0, 0};
-    check(quarksmith_gauge_unit(milc_context(), periodic, links.out()));
+    check(quarksmith_gauge_unit(state().context(), periodic, links.out()));
     const quarksmith_link_format format = milc_links(external, true);
     check(quarksmith_gauge_links(links.gauge(), "fat", 1, &fat, &format));
     check(quarksmith_gauge_links(links.gauge(), "long", 3, &lng, &format));
