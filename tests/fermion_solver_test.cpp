@@ -90,13 +90,13 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
       for (const char* precision : {"double", "double-single", "double-half"}) {
         MovingOperator run(device, action, EvenOddForm::asymmetric, {Method::cg, precision}, true);
         const SpinorField b = run.source();
-        for (int step = 0; step < 2; ++step, run.move())
-          for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
-            SpinorField x = run.a.field(count);
-            SolveWork work;
-            run.a.solve_shifted(x, b, {shifts.begin(), shifts.begin() + count}, std::vector(count, tolerance), work);
-            for (int k = 0; k < count; ++k) EXPECT_LE(run.residual(x.columns(k, 1), b, shifts[k]), tolerance);
-          }
+        for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
+          SpinorField x = run.a.field(count);
+          SolveWork work;
+          run.a.solve_shifted(x, b, {shifts.begin(), shifts.begin() + count}, std::vector(count, tolerance), work);
+          for (int k = 0; k < count; ++k) EXPECT_LE(run.residual(x.columns(k, 1), b, shifts[k]), tolerance);
+          run.move();
+        }
       }
 }
 

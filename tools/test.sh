@@ -79,30 +79,31 @@ started=()
 for part in 0 1; do
   start tests$part "$build/tests$part.xml" cpp_tests tests$part "$kernels" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
 done
-start tests2 "$build/tests2.xml" cpp_tests tests2 "-$kernels" OMP_NUM_THREADS=1
+long=":MultigridSolve.ALightBrillouin*" one="*-Lattices/ExpressionsOnParts*"  # what profile wide has as well
+[ -z "$wide" ] || long="" one="*"
+start tests2 "$build/tests2.xml" cpp_tests tests2 "-$kernels$long" OMP_NUM_THREADS=1
 start fuzz quarksmith_fuzz fuzz
 start c_tests quarksmith_c_tests c_tests
-[ -z "$several" ] || start ranks1 "$build/tests_ranks1.xml" on_ranks 1
+[ -z "$several" ] || start ranks1 "$build/tests_ranks1.xml" on_ranks 1 "$one"
 finish
 cat "$build"/tests[012].log > "$build/tests.log" && rm "$build"/tests[012].log
 grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
 cat "$build/fuzz.log" "$build/c_tests.log"
 if [ -n "$several" ]; then
-  # Eight ranks cut a lattice in three directions. Where they share few processors, what is made of hops, expressions
-  # and sums is left to fewer of them: its parts are all tested on eight.
-  rest="*"
-  [ "$processors" -ge 8 ] || rest="-SmearingOfParts*:ForcesOnParts*:Staggered*:DomainWallOnRanks*:CorrelatorsOfParts*:\
-Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*:MultigridOnRanks*:\
-Lattices/ExpressionsOnParts.*/4x8x4x8"
+  # What is made of hops, expressions and sums is left to two ranks where four and eight share few processors: its parts
+  # are tested on them. Of several hosts, too, what exchanges and adds up (docs/howto-ranks.md has the commands of all).
+  exchange="Communicator.*:Halos.*:Hopping.Parts*:Hopping.Several*:Solvers.*AnyGrid:RankFiles.PropagatorsHold*"
+  parts="SmearingOfParts*:ForcesOnParts*:Staggered*:DomainWallOnRanks*:CorrelatorsOfParts*:Solvers.*TwistedMass:\
+Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*:MultigridOnRanks*:Lattices/ExpressionsOnParts*"
+  filters=([2]="*" [4]="*" [8]="*") shapes=2
+  [ "$processors" -ge 8 ] || filters[4]="-Lattices/ExpressionsOnParts*/4x8x4x8:Staggered*:DomainWallOnRanks*"
+  [ "$processors" -ge 8 ] || filters[8]="-$parts"
+  [ -z "$wide" ] || exchange="*" shapes="1 2"
   for ranks in 2 4 8; do
     started=()
-    start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "$([ $ranks = 8 ] && echo "$rest")"
+    start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "${filters[ranks]}"
     finish
   done
-  # Of several hosts what exchanges and adds up; the rest is the same work (docs/howto-ranks.md has the commands).
-  exchange="Communicator.*:Halos.*:Hopping.Parts*:Hopping.Several*:Solvers.*AnyGrid:RankFiles.PropagatorsHold*"
-  shapes=2
-  [ -z "$wide" ] || exchange="*" shapes="1 2"
   for ranks in $shapes; do
     started=()
     start hosts2x$ranks "$build/tests_hosts2x$ranks.xml" on_hosts $ranks "$exchange"

@@ -78,7 +78,6 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-@pytest.mark.full
 def test_kernels_for_tests_alone_change_objects_of_cuda_alone(folder):
     good = configured(folder, "QUARKSMITH_CUDA=ON", "QUARKSMITH_TESTS=ON")
     fast = configured(folder, "QUARKSMITH_CUDA_FOR_TESTS=ON")

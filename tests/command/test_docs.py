@@ -53,7 +53,7 @@ PLACEHOLDERS = (
     (r"(kappa|alpha|rho),N", "0.1,2"),
     (r"\b(run_00300\.ildg|FILE|CFG|IN)(?=\s|$)", "run_00300.ildg"),
     (r"\bOUT(?=\s|$)", "out.ildg"),
-    (r"((?<!model )--lattice |weak:[\d.]+:|peer-random:)\d+,\d+,\d+,\d+", r"\g<1>4,4,4,8"),
+    (r"((?<!model )--lattice |weak:[\d.]+:|hot:|peer-random:)\d+,\d+,\d+,\d+", r"\g<1>4,4,4,8"),
     (r"unit:8,4,4,24", "unit:4,4,4,16"),
     (r"(gaussian:[\d,]+:[\d.]+),\d+", r"\1,2"),
     (r"--sweeps \d+", "--sweeps 2"),
@@ -67,7 +67,7 @@ PLACEHOLDERS = (
     (r"--reversibility \d+", "--reversibility 1"),
     (r"\$(CONDA_PREFIX|HOME)", "prefix"),
     (r"mpirun -n \d+", "mpirun -n 2"),
-    (r"--grid [\d,]+", "--grid 1,1,1,2"),
+    (r"--(grid|split) [\d,]+", r"--\1 1,1,1,2"),
     (r"(?<=propagator)(.*?) \.\.\.", r"\1"),  # the other options: NEEDED
     (r"my\.toml", str(ROOT / "generator" / "profiles" / "dev.toml")),
     (r"(?<=\s)(?=(generated|examples|tools)/)", f"{ROOT}/"),

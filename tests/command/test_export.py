@@ -46,10 +46,10 @@ def test_updates_of_one_colour_vector_agree_with_their_reference(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("wilson_double_r18_nr_n1", marks=pytest.mark.full),
+        "wilson_double_r18_nr_n1",
         "staggered_bits20_r18_n1__complex",
-        pytest.param("wilson_taxpby_quarter_r12t_rotated_n1", marks=pytest.mark.full),
-        pytest.param("twisted_mass_taxpby_half_r12_nr_n1", marks=pytest.mark.full),
+        "wilson_taxpby_quarter_r12t_rotated_n1",
+        "twisted_mass_taxpby_half_r12_nr_n1",
         "twisted_clover_doublet_tinv_double_r12_rotated_n2",
         "residual_half",
     ],

@@ -209,7 +209,7 @@ def test_a_range_that_does_not_cover_is_one_clear_error(quarksmith, tmp_path):
 
 @pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
 @pytest.mark.parametrize("case", CASES or ["none"])
-@pytest.mark.parametrize("most", [1, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("most", [1, 100])
 def test_trajectories_are_those_of_other_codes(quarksmith, case, most):
     """Energies at the start as a program of its own computes them and as their logs have them; all the rest after."""
     folder, expected = DATA / case, json.loads((DATA / case / "expected.json").read_text())

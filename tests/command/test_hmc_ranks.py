@@ -89,7 +89,6 @@ def numbers_twice(source, target, names, extents):
 
 
 @pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
-@pytest.mark.full
 @pytest.mark.parametrize("steps", [1, STEPS])
 def test_two_ranks_have_twice_the_numbers_of_milc_on_twice_its_lattice(quarksmith, mpirun, steps):  # noqa: F811
     """6^4 cannot be cut. Periodic in x, all fields there twice, its energies and norms are doubled.

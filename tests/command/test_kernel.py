@@ -26,7 +26,7 @@ FULL = load_profile("full")
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("wilson_taxpby_quarter_r8_rotated_n2__complex", marks=pytest.mark.full),
+        "wilson_taxpby_quarter_r8_rotated_n2__complex",
         "staggered_dagger_bits24_r18_n4",
         "scale_bits20",
     ],

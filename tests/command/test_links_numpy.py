@@ -128,7 +128,7 @@ def test_ranks_give_the_same(quarksmith, tmp_path):
         text += f'[[observable]]\nname = "{kind}"\nkind = "{kind}"\n{keys}\n'
     (tmp_path / "run.toml").write_text(text)
     found = []
-    for name, run in {"r": quarksmith, "s": lambda *line: Job(tmp_path)(4, *line, "--grid", "1,1,2,2")}.items():
+    for name, run in {"r": quarksmith, "s": lambda *line: Job(tmp_path)(2, *line, "--grid", "1,1,1,2")}.items():
         run("measure", "run.toml", "--out", f"{name}.h5", "--json", f"{name}.json", "--overwrite")
         results = quarksmith.json(f"{name}.json")["configurations"][0]["results"]
         found.append((results, checksums(quarksmith, tmp_path)))

@@ -266,7 +266,6 @@ def test_chroma_sequential_sources(measured, tmp_path):
             assert abs(complex(*results[name]["two_point_at_sink"][0]) - loop) < 1e-6 * abs(loop), name
 
 
-@pytest.mark.full
 def test_exact_disconnected_loops(measured):
     """Diluted down to single components a noise gives the trace itself, by 3072 solves."""
     case = reference("disconnected_loops_exact.json")["loops"]

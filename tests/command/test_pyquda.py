@@ -238,7 +238,6 @@ def pyquda(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-@pytest.mark.full
 def test_pions_of_pyquda_are_ours(pyquda, quarksmith, tmp_path):
     quarksmith("smear", "stout", "weak:0.3:4,4,4,8:7", "u.ildg", "--rho", 0.05)
     command = [pyquda, "-c", PIONS, tmp_path / "u.ildg", tmp_path / "pions.json"]

@@ -162,7 +162,7 @@ def is_served(s: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(n, marks=pytest.mark.full) for n in range(1, 5))])
+@pytest.mark.parametrize("part", range(5))
 def test_every_setting_is_right_or_refused_by_name(part):
     results = quda.apart(lambda n: Case(100 * part + n).solved(), 100)
     for number, result in enumerate(results, 100 * part):
