@@ -88,8 +88,9 @@ quarksmith_status quarksmith_open_ranks(const char* device, const int extent[4],
     Coordinates global;
     for (int mu = 0; mu < directions; ++mu) global[mu] = extent[mu] * grid[mu];
     const auto communicator = Communicator::of(r.communicator, order_of(r));
+    const std::string_view target = std::string_view(device).substr(0, std::string_view(device).find(':'));
     runs::require_same(*communicator,
-                       fmt::format("{}, {} on {}", device, fmt::join(extent, extent + 4, "x"), fmt::join(grid, "x")),
+                       fmt::format("{}, {} on {}", target, fmt::join(extent, extent + 4, "x"), fmt::join(grid, "x")),
                        "device, local lattice or grid", "pass the same on all");
     open(device, global, {communicator, grid}, context);
   });

@@ -16,13 +16,6 @@ void scale(void* array, std::size_t count, double factor) {
   for (std::size_t n = 0; n < count; ++n) static_cast<T*>(array)[n] *= T(factor);
 }
 
-/// Boundary phases are those of the links: without any they are periodic.
-const char* boundary_of(quarksmith_gauge* gauge) {
-  double angle[4];
-  check(quarksmith_gauge_phase(gauge, angle));
-  return angle[0] == 0 && angle[1] == 0 && angle[2] == 0 && angle[3] == 0 ? " boundary=periodic" : "";
-}
-
 }  // namespace
 }  // namespace quarksmith::quda
 
@@ -49,7 +42,7 @@ void qudaCloverInvert(int external_precision, int quda_precision, double kappa, 
   const bool cg = inv_args.solver_type == QUDA_CG_INVERTER;
   const std::string options =
       "action=wilson mass=-4 field=term=A precision=" + precision + " tol=" + text_of(target_residual) +
-      " max-iterations=" + std::to_string(inv_args.max_iter) + (cg ? " solver=cg" : "") + boundary_of(links.gauge());
+      " max-iterations=" + std::to_string(inv_args.max_iter) + (cg ? " solver=cg" : "") + links.boundary();
   const std::size_t count = state().sites() * reals;
   const bool single = format.precision == QUARKSMITH_SINGLE;
   std::vector<char> copy;

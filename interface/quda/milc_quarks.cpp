@@ -18,7 +18,6 @@ quarksmith_link_format milc_links(int precision, bool phases) {
   auto format = initial(quarksmith_link_format_init);
   format.precision = milc_precision("precision", precision);
   format.sites = QUARKSMITH_EVEN_ODD;
-  constexpr int time_first[] = {3, 0, 1, 2};
   if (phases) std::copy_n(time_first, 4, format.eta);
   return format;
 }
@@ -135,10 +134,16 @@ void qudaSetMPICommHandle(void* mycomm) { setMPICommHandleQuda(mycomm); }
 void qudaSetLayout(QudaLayout_t layout) {
   const Call call(__func__);
   int local[4];
-  for (int mu = 0; mu < 4; ++mu) local[mu] = layout.latsize[mu] / layout.machsize[mu];
-  initCommsGridQuda(4, layout.machsize, nullptr, nullptr);
-  initQuda(layout.device);
-  state().context(local);
+  for (int mu = 0; mu < 4; ++mu) {
+    local[mu] = layout.latsize[mu] / layout.machsize[mu];
+    if (local[mu] * layout.machsize[mu] != layout.latsize[mu])
+      refuse("latsize is no multiple of machsize in direction " + std::to_string(mu) + "; use another grid of ranks");
+  }
+  State& s = state();
+  s.close();
+  s.ranks.use(layout.machsize, nullptr, nullptr, {0, 1, 2, 3});
+  initQuda(s.ranks.count() > 1 ? -1 : layout.device);  // MILC has a number for one process alone
+  s.context(local);
 }
 
 void qudaInit(QudaInitArgs_t input) {

@@ -29,8 +29,12 @@ std::string option(const char* name, double value);
 int precision_of(const char* parameter, int precision);
 /// The order of the arrays of a gauge field.
 quarksmith_link_format link_format(const QudaGaugeParam& param);
-/// The arrays that the C interface takes for one of QUDA's pointers to links.
+/// The arrays that the C interface takes for one of QUDA's pointers to links. \param offset in the struct of a site, of
+/// momenta mom_offset.
 std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& param);
+std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& param, std::size_t offset);
+/// The mean trace of the loops in time, without the boundary's phase; other directions are refused.
+void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]);
 
 /// A form of the operator A: M on all sites, or one of its even-odd forms.
 struct System {

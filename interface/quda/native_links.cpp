@@ -1,11 +1,20 @@
 // Functions of quda.h on links and clover terms.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "interface/quda/native.hpp"
 
 namespace quarksmith::quda {
+
+std::string Links::boundary() const {
+  double angle[4];
+  check(quarksmith_gauge_phase(gauge_, angle));
+  std::string text = " boundary=";
+  for (int mu = 0; mu < 4; ++mu) text += (mu == 0 ? "" : ",") + text_of(angle[mu]);
+  return text;
+}
 
 std::string State::Loaded::options() const { return boundary + (anisotropy == 1 ? "" : option("xi0", anisotropy)); }
 
@@ -29,12 +38,21 @@ quarksmith_link_format link_format(const QudaGaugeParam& p) {
   return format;
 }
 
-std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& p) {
+std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& p, std::size_t offset) {
   if (links == nullptr) refuse("the links are NULL");
   std::array<void*, 4> arrays{links};
   if (p.gauge_order == QUDA_QDP_GAUGE_ORDER) std::copy_n(static_cast<void**>(links), 4, arrays.begin());
-  if (p.gauge_order == QUDA_MILC_SITE_GAUGE_ORDER) arrays[0] = static_cast<char*>(links) + p.gauge_offset;
+  if (p.gauge_order == QUDA_MILC_SITE_GAUGE_ORDER) arrays[0] = static_cast<char*>(links) + offset;
   return arrays;
+}
+
+std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& p) { return link_arrays(links, p, p.gauge_offset); }
+
+void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]) {
+  if (dir != 3) refuse("dir " + std::to_string(dir) + " is not served; use 3 (time)");
+  double loops[4][2];
+  check(quarksmith_gauge_polyakov(gauge, loops));
+  for (int n = 0; n < 2; ++n) loop[n] = 3 * loops[dir][n];
 }
 
 namespace {
@@ -104,16 +122,12 @@ void load_thin(void* h_gauge, const QudaGaugeParam& p) {
   if (loaded.phases)
     meaning<int>("staggered_phase_type", p.staggered_phase_type,
                  {{QUDA_STAGGERED_PHASE_MILC, "QUDA_STAGGERED_PHASE_MILC", 0}});
-  constexpr int time_first[] = {3, 0, 1, 2};
   if (loaded.phases) std::copy_n(time_first, 4, format.eta);
   check(quarksmith_gauge_load(context, link_arrays(h_gauge, p).data(), &format, s.wilson.out()));
   loaded.declared = p.anisotropy != 1 && is_set(p.anisotropy);
   if (loaded.declared || p.reconstruct == QUDA_RECONSTRUCT_NO)
     loaded.anisotropy = multiply_links_in_space(format, loaded.declared ? p.anisotropy : 0);
-  double angle[4];
-  check(quarksmith_gauge_phase(s.wilson.gauge(), angle));
-  loaded.boundary = " boundary=";
-  for (int mu = 0; mu < 4; ++mu) loaded.boundary += (mu == 0 ? "" : ",") + option("", angle[mu]).substr(2);
+  loaded.boundary = s.wilson.boundary();
   check(quarksmith_gauge_plaquette(s.wilson.gauge(), loaded.plaquette.data()));
   s.loaded = loaded;
 }
@@ -128,7 +142,6 @@ void load_improved(void* h_gauge, const QudaGaugeParam& p, const char* name, int
   }
   s.improved.forget();
   auto format = link_format(p);
-  constexpr int time_first[] = {3, 0, 1, 2};
   std::copy_n(time_first, 4, format.eta);
   check(quarksmith_gauge_links(s.improved.gauge(), name, length, link_arrays(h_gauge, p).data(), &format));
   (length == 1 ? s.has_fat : s.has_long) = true;
@@ -186,7 +199,6 @@ void saveGaugeQuda(void* h_gauge, QudaGaugeParam* param) {
   if (!state().wilson) refuse("there are no links; call loadGaugeQuda first");
   if (state().loaded.anisotropy != 1) refuse("anisotropic links are not given back; use those that were passed");
   auto format = link_format(*param);
-  constexpr int time_first[] = {3, 0, 1, 2};
   if (state().loaded.phases) std::copy_n(time_first, 4, format.eta);
   check(quarksmith_gauge_get(state().wilson.gauge(), link_arrays(h_gauge, *param).data(), &format));
 }
@@ -225,7 +237,7 @@ void loadCloverQuda(void* h_clover, void* h_clovinv, QudaInvertParam* p) {
   if (p->dslash_type == QUDA_CLOVER_WILSON_DSLASH && p->compute_clover_trlog != 0) {
     const Quark quark(*p);
     for (const int parity : {QUARKSMITH_EVEN, QUARKSMITH_ODD})
-      p->trlogA[parity] = quark.log_det(parity) + 6.0 * double(state().sites()) * std::log(quark.factor);
+      p->trlogA[parity] = quark.log_det(parity) + 6.0 * double(state().all_sites()) * std::log(quark.factor);
   }
 }
 void freeCloverQuda() { state().clover = {}; }
@@ -240,13 +252,13 @@ void staggeredPhaseQuda(void* gauge_h, QudaGaugeParam* param) {
                                  {QUDA_STAGGERED_PHASE_CHROMA, "QUDA_STAGGERED_PHASE_CHROMA", 1},
                                  {QUDA_STAGGERED_PHASE_TIFR, "QUDA_STAGGERED_PHASE_TIFR", 2}});
   if (param->return_result_gauge == 0) return;
-  if (state().grid[3] != 1) refuse("staggered phases with several ranks in time are not served; apply them yourself");
+  const bool last = state().ranks.last(3);
   for_each_link(link_arrays(gauge_h, *param), *param, [&](const int* x, int mu, auto* u) {
     const int milc[] = {x[3], x[3] + x[0], x[3] + x[0] + x[1], 0},
               chroma[] = {1, 1 + x[0], 1 + x[0] + x[1], 1 + x[0] + x[1] + x[2]},
               tifr[] = {3 + x[3] + x[2] + x[1], 2 + x[3] + x[2], 1 + x[3], 0};
     const int* const exponents[] = {milc, chroma, tifr};
-    const bool across = mu == 3 && x[3] == param->X[3] - 1 && param->t_boundary == QUDA_ANTI_PERIODIC_T;
+    const bool across = last && mu == 3 && x[3] == param->X[3] - 1 && param->t_boundary == QUDA_ANTI_PERIODIC_T;
     if ((exponents[sign][mu] + int(across)) % 2 == 1)
       for (int k = 0; k < 18; ++k) u[k] = -u[k];
   });
@@ -277,4 +289,33 @@ void plaqQuda(double plaq[3]) {
   const Call call(__func__);
   if (!state().wilson) refuse("there are no links; call loadGaugeQuda first");
   std::copy(state().loaded.plaquette.begin(), state().loaded.plaquette.end(), plaq);
+}
+
+/// The links of a caller hold the boundary's phase, which is a factor of each loop; QUDA averages the trace.
+void polyakovLoopQuda(double ploop[2], int dir) {
+  const Call call(__func__);
+  if (!state().wilson) refuse("there are no links; call loadGaugeQuda first");
+  double angle[4];
+  check(quarksmith_gauge_phase(state().wilson.gauge(), angle));
+  polyakov_loop(state().wilson.gauge(), dir, ploop);
+  const Complex loop = Complex(ploop[0], ploop[1]) * std::polar(1.0, std::numbers::pi * angle[3]);
+  ploop[0] = loop.real(), ploop[1] = loop.imag();
+}
+
+double momActionQuda(void* momentum, QudaGaugeParam* param) {
+  const Call call(__func__);
+  if (param->use_resident_mom != 0 || param->make_resident_mom != 0)
+    refuse("use_resident_mom and make_resident_mom are not served; set them to 0");
+  quarksmith_context* const context = state().context(param->X);
+  auto format = link_format(*param);
+  format.reals = 10;
+  const double periodic[4] = {0, 0, 0, 0};
+  Handle<quarksmith_gauge> unit;
+  Handle<quarksmith_dynamics> dynamics;
+  double kinetic = 0;
+  check(quarksmith_gauge_unit(context, periodic, unit.out()));
+  check(quarksmith_dynamics_create(unit, dynamics.out()));
+  check(quarksmith_dynamics_set_momenta(dynamics, link_arrays(momentum, *param, param->mom_offset).data(), &format));
+  check(quarksmith_dynamics_kinetic(dynamics, &kinetic));
+  return kinetic / 2 - 16.0 * double(state().all_sites());  // QUDA takes 4 of each link
 }

@@ -261,7 +261,7 @@ void invertMultiShiftQuda(void** hp_x, void* hp_b, QudaInvertParam* p) {
       const double before = std::exchange(residual, norm(r) / size);
       if (pass == 0) p->iter_res_offset[k] = residual;
       if (residual <= target * rounding || residual > 0.7 * before || !effort.converged) break;
-      add(1, quark.solve_shifted(s, {shifts[k]}, r, rounded_down(std::min(target / residual, 0.5)), effort)[0], y[k]);
+      add(1, quark.solve_shifted(s, {shifts[k]}, r, std::min(target / residual, 0.5), effort)[0], y[k]);
     }
     p->true_res_offset[k] = residual;
     multiply_by(ratio, y[k]);

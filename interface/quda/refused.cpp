@@ -24,11 +24,11 @@ QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaLoadGaugeField, q
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, newMultigridQuda,
              destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, covDevQuda, shiftQuda, spinTasteQuda,
              computeTwoLinkQuda, momResidentQuda, computeGaugeForceQuda, computeGaugePathQuda,
-             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, projectSU3Quda, momActionQuda, createGaugeFieldQuda,
-             saveGaugeFieldQuda, destroyGaugeFieldQuda, createCloverQuda, computeCloverForceQuda,
-             computeTMCloverForceQuda, computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda)
-QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", polyakovLoopQuda,
-             copyExtendedResidentGaugeQuda, performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep,
-             performGaugeSmearQuda, performWFlowQuda, performGFlowQuda, gaugeObservablesQuda, contractQuda,
-             contractFTQuda, computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda, blasLUInvQuda,
-             newDeflationQuda, destroyDeflationQuda, performTwoLinkGaussianSmearNStep, laphSinkProject)
+             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, projectSU3Quda, createGaugeFieldQuda, saveGaugeFieldQuda,
+             destroyGaugeFieldQuda, createCloverQuda, computeCloverForceQuda, computeTMCloverForceQuda,
+             computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda)
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", copyExtendedResidentGaugeQuda,
+             performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep, performGaugeSmearQuda,
+             performWFlowQuda, performGFlowQuda, gaugeObservablesQuda, contractQuda, contractFTQuda,
+             computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda, blasLUInvQuda, newDeflationQuda,
+             destroyDeflationQuda, performTwoLinkGaussianSmearNStep, laphSinkProject)

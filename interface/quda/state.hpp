@@ -40,8 +40,15 @@ void check_solve(quarksmith_status status);
 /// on.
 void print(int least, const std::string& line);
 
+/// The number of this rank in the communicator of the caller.
+int rank();
+/// Ends this program, and with it those of all ranks.
+[[noreturn]] void end_all_ranks();
 /// The sum over all ranks.
 double all_sum(double mine);
+
+/// Staggered phases of MILC's and QUDA's links, the `eta` of a format.
+constexpr int time_first[] = {3, 0, 1, 2};
 
 /// A value of a parameter that is served, by its name, and what it means here.
 template <class T>
@@ -103,6 +110,8 @@ class Links {
   explicit operator bool() const { return gauge_ != nullptr; }
   void clear() { *this = {}; }
   void forget();  ///< operators and solvers
+  /// The option of operators that gives them the boundary phases of the links.
+  std::string boundary() const;
 
   quarksmith_operator* op(const std::string& options);
   quarksmith_solver* solver(const std::string& options);
@@ -127,14 +136,28 @@ class Links {
 /// From coordinates of a rank in the grid to its number in the communicator (QudaCommsMap).
 using RankOf = int (*)(const int* place, void* data);
 
+/// The grid that a program has declared to QMP, of four dimensions; else null.
+const int* grid_of_qmp();
+
+/// Ranks of MPI that share the lattice.
+struct Ranks {
+  int communicator = 0;  ///< its number in Fortran; 0: that of all ranks
+  std::array<int, 4> grid{1, 1, 1, 1};
+  std::vector<int> numbers;  ///< in the communicator, x of the grid fastest; none before there is a grid
+
+  /// \param rank_of null: that of QMP if it has a grid, else lexicographic, with the directions `axes`, fastest first.
+  void use(const int dims[4], RankOf rank_of, void* data, const std::array<int, 4>& axes);
+  int count() const { return grid[0] * grid[1] * grid[2] * grid[3]; }
+  /// Whether this rank is at the upper end of the grid in a direction.
+  bool last(int mu) const;
+};
+
 /// The device, ranks and lattice. One for the process, as QUDA's are.
 class State {
  public:
-  bool begun = false;    ///< initQuda was called
-  int communicator = 0;  ///< number of MPI's in Fortran; 0: that of all ranks
-  std::array<int, 4> grid{1, 1, 1, 1};
-  RankOf rank_of = nullptr;  ///< null: x fastest
-  void* rank_data = nullptr;
+  bool begun = false;  ///< initQuda was called
+  int device = -1;     ///< its number among GPUs; -1: any
+  Ranks ranks;
 
   /// The context of a local lattice, opened at its first use; with those of others their links end.
   quarksmith_context* context(const int extent[4]);
@@ -142,7 +165,9 @@ class State {
   const std::array<int, 4>& extent() const { return extent_; }
   /// Sites of the local lattice.
   std::size_t sites() const { return std::size_t(extent_[0]) * extent_[1] * extent_[2] * extent_[3]; }
-  /// Frees all (endQuda).
+  std::size_t all_sites() const { return sites() * std::size_t(ranks.count()); }
+  /// Frees the context and what is on it, and all (endQuda).
+  void close();
   void end();
 
   Links wilson;     ///< links of Wilson-like quarks (loadGaugeQuda)

@@ -195,8 +195,24 @@ TEST_F(QudaMilc, MomentaAndLoopsOfTheSiteStructure) {
   for (int n = 0; n < 3; ++n) EXPECT_NEAR(plaquette[n], mine[n], 1e-13);
   qudaPolyakovLoopPhased(2, polyakov, 3, &arg, 1);
   EXPECT_NEAR(polyakov[0], loop, 1e-13);
+  QudaGaugeParam p = newQudaGaugeParam();
+  std::copy_n(lattice.extent().begin(), 4, p.X);
+  p.cpu_prec = QUDA_DOUBLE_PRECISION, p.type = QUDA_WILSON_LINKS, p.gauge_order = QUDA_MILC_SITE_GAUGE_ORDER;
+  p.gauge_offset = arg.link_offset, p.mom_offset = arg.mom_offset, p.site_size = arg.size;
+  p.staggered_phase_applied = 1, p.staggered_phase_type = QUDA_STAGGERED_PHASE_MILC;
+  p.t_boundary = QUDA_ANTI_PERIODIC_T;
+  EXPECT_NEAR(momActionQuda(sites.data(), &p), action, 1e-10);
+  loadGaugeQuda(sites.data(), &p);
+  polyakovLoopQuda(polyakov, 3);
+  EXPECT_NEAR(polyakov[0], -loop, 1e-13);  // of links with the sign of the boundary
   aborts([&] { qudaPolyakovLoopPhased(2, polyakov, 0, &arg, 1); }, "qudaPolyakovLoopPhased: dir 0");
   aborts([&] { qudaGaugeForcePhased(2, 3, mine, 0, &arg, 1); }, "qudaGaugeForcePhased: .*WANT_GF_GPU");
+}
+
+TEST_F(QudaMilc, LatticesThatRanksCannotShareAreRefused) {
+  int extent[] = {4, 4, 4, 6}, odd[] = {4, 4, 3, 4}, grid[] = {1, 1, 1, 4}, one[] = {1, 1, 1, 1};
+  aborts([&] { qudaSetLayout({extent, grid, 0}); }, "qudaSetLayout: latsize .* 3");
+  aborts([&] { qudaSetLayout({odd, one, 0}); }, "qudaSetLayout: .*3 sites in direction 2");
 }
 
 /// A call of qudaInvert or qudaMultishiftInvert.
