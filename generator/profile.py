@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +75,12 @@ class _Row:
     number: int
 
 
-def load_profile(name: str) -> Profile:
+def load_profile(name: str, having: str = "") -> Profile:
     """Reads and expands a profile.
+
+    Args:
+        name: of the profile, or its file.
+        having: a kernel; if rows name it, or nothing else can, what such rows ask for.
 
     Raises:
         SpecError: unreadable, or an unknown key or value.
@@ -85,6 +89,10 @@ def load_profile(name: str) -> Profile:
     data = _read(path)
     for file in data["expressions"]:
         add_expressions(file)
+    if having:
+        specs, _ = _expand([replace(row, axes=_narrowed(row.axes, having)) for row in data["kernel"]])
+        if having in specs or not data.get("include", SETS):
+            return Profile(path.stem, path, tuple(sorted(specs.values())), data.get("budget", {}))
     specs, taking_part = _expand(data["kernel"])
     try:
         added = included(taking_part, _sets(data.get("include", list(SETS))))
@@ -184,6 +192,14 @@ def _expand(rows: list[_Row]) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
         except ValueError as error:
             raise SpecError(f"profile {row.path}, [[kernel]] number {row.number}: {error}") from error
     return specs, list(taking_part.values())
+
+
+def _narrowed(axes: dict[str, Any], name: str) -> dict[str, Any]:
+    """A row with those operators, precisions and links alone that a kernel of this name may have."""
+    if "operator" not in axes:
+        return axes
+    texts = {a: [v for v in _as_list(axes[a]) if str(v) in name] for a in ("precision", "links") if a in axes}
+    return axes | texts | {"operator": [o for o in _as_list(axes["operator"]) if name.startswith(str(o))]}
 
 
 def _sets(value: Any) -> list[str]:

@@ -7,15 +7,14 @@ from typing import Any
 from .language import Action
 from .lower.hopping import same_hops
 from .lower.record import Lowered
-from .operators import OPERATORS, RECORDS, REFUSED
-from .operators.stated import owner_of, same_steps
+from .operators import OPERATORS, RECORDS, REFUSED, alike
+from .operators.stated import first_alike, same_steps
 from .spec import Operator
 
 
 def hopping_of(record: Lowered) -> Operator:
     """The operator whose kernels hop as an action does."""
-    assert record.form is not None
-    return owner_of(record.form, (o for o in OPERATORS.values() if o.family == "hopping" and not o.hops_of))
+    return OPERATORS[first_alike(record, alike(record), same_hops).name]
 
 
 def with_term_of(record: Lowered) -> Operator:
@@ -28,8 +27,7 @@ def chain_of(record: Lowered) -> Operator | None:
     """The operator of its chain along a fifth dimension."""
     if record.form is None or not record.form.has_slices:
         return None
-    chains = ((o, RECORDS[o.name].form) for o in OPERATORS.values() if o.family == "slices")
-    return next(o for o, form in chains if form is not None and same_steps(form, record.form))
+    return OPERATORS[first_alike(record, alike(record), same_steps).name]
 
 
 def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
@@ -46,15 +44,11 @@ def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
 
 def served(operator: Operator) -> list[Lowered]:
     """The actions that an operator's kernels are solved with."""
-    owner = operator.hops_of or operator
-    found = []
-    for record in RECORDS.values():
-        if record.form is None:
-            if record.matrix is not None and owner.name in (record.name, f"{record.name}_dagger"):
-                found.append(record)
-        elif owner.family == "hopping" and same_hops(owner.form, record.form):
-            found.append(record)
-    return found
+    if operator.family != "hopping":
+        record = RECORDS.get(operator.name.removesuffix("_dagger"))
+        return [record] if record is not None and record.matrix is not None else []
+    form = (operator.hops_of or operator).form
+    return [r for r in RECORDS.values() if r.form is not None and same_hops(form, r.form)]
 
 
 def solvable_actions() -> list[Action]:

@@ -55,8 +55,14 @@ class Graphs:
 
     def values(self, seed: int, numbers: Mapping[str, complex] | None = None, /, **fixed: Array) -> Values:
         """Fields of random numbers, and those that are made of them; `fixed` ones and `numbers` are given."""
+        if numbers is None and not fixed:
+            return self._values(seed)
         given = numbers or random_values([p.name for p in self.action.parameters], seed)
         return Values(self, self._random(seed) | fixed, given)
+
+    @cache  # noqa: B019 - graphs are kept for good
+    def _values(self, seed: int) -> Values:
+        return self.values(seed, random_values([p.name for p in self.action.parameters], seed))
 
     @cache  # noqa: B019 - graphs are kept for good
     def _random(self, seed: int) -> dict[str, Array]:

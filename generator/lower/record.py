@@ -179,6 +179,7 @@ class Lowered:
         return True
 
 
+@cache
 def lower(action: Action) -> Lowered:
     """The record of an action.
 

@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +22,7 @@ from ..language import Action, Formula
 from ..language.formula import digest_of_formula
 from ..language.place import Place, at_their_line
 from ..launch import launched
+from ..lazy import Lazy
 from ..lower.record import Lowered, Refused, try_lower
 from ..spec import KernelSpec, Operator
 from .blas import UPDATES
@@ -29,8 +32,9 @@ from .contractions import CONTRACTIONS
 from .convert import SITE_KERNELS
 from .expression import Expression
 from .gauge import GAUGE_KERNELS
+from .programs import ENDS
 from .represent import REPRESENT
-from .stated import stated_operators
+from .stated import SHARED, operators_of_record, place_in_profiles, stated_operators
 
 
 def _expressions(module: ModuleType) -> list[Expression]:
@@ -50,6 +54,7 @@ def _of_no_action() -> list[Operator]:
     expressions = [e for m in modules for e in _expressions(m)]
     return [
         *expressions,
+        *ENDS,
         *CONTRACTIONS,
         *UPDATES,
         *BLOCK_KERNELS,
@@ -60,26 +65,33 @@ def _of_no_action() -> list[Operator]:
     ]
 
 
-_OTHERS = _of_no_action()
-
-
-def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:
-    """Records of all actions and smearings by name, and why others have none: others are unaffected."""
-    found = {name: try_lower(action) for name, action in (ACTIONS | SMEARINGS).items()}
-    for name in {o.name for o in _OTHERS} & set(found):
-        place = (ACTIONS | SMEARINGS)[name].place
-        found[name] = Refused(f"{place}: {name} is the name of an operator of the library; rename the class")
-    lowered = {n: r for n, r in found.items() if isinstance(r, Lowered)}
-    refused = {n: r for n, r in found.items() if isinstance(r, Refused)}
-    return lowered, refused | {n: Refused(why) for n, why in WRONG_FILES.items()}
-
-
-RECORDS, REFUSED = _statements()
-"""Records of all statements by name; and the statements that could not be lowered, with the reason."""
-
-
+REFUSED: dict[str, Refused] = {name: Refused(why) for name, why in WRONG_FILES.items()}
+"""Statements that could not be lowered, with the reason, of those that were asked for: others are unaffected."""
 UNPRINTED: dict[str, str] = {}
 """Kernels of forces that no kernel can hold, with the reason: their actions are solved for all the same."""
+
+
+@cache
+def _lower(action: Action) -> None:
+    """Puts the record of a statement into RECORDS, or into REFUSED why it has none."""
+    record, name = try_lower(action), action.name
+    if name in _OF_NO_ACTION:
+        record = Refused(f"{action.place}: {name} is the name of an operator of the library; rename the class")
+    elif isinstance(record, Lowered) and record.own_digest:  # those of the project are tested
+        record = _printed(record)
+    if isinstance(record, Lowered):
+        RECORDS[name] = record
+    else:
+        REFUSED[name] = record
+
+
+def _lower_named(name: str) -> None:
+    if action := (ACTIONS | SMEARINGS).get(name):
+        _lower(action)
+
+
+RECORDS: Lazy[Lowered] = Lazy(lambda: ACTIONS | SMEARINGS, _lower_named)
+"""Records of all statements by name, each lowered when it is asked for."""
 
 
 def _printed(record: Lowered) -> Lowered | Refused:
@@ -100,23 +112,53 @@ def _printed(record: Lowered) -> Lowered | Refused:
     return record
 
 
-def _library() -> dict[str, Operator]:
-    for name, record in list(RECORDS.items()):  # those of the project are tested
-        if record.own_digest and isinstance(printed := _printed(record), Refused):
-            REFUSED[name] = printed
-            del RECORDS[name]
-    found: dict[str, Operator] = {}
-    for operator in (*stated_operators(RECORDS.values()), *_OTHERS):
-        if operator.name in UNPRINTED:
-            continue
-        if found.setdefault(operator.name, operator) is not operator:
-            raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
-    return found
+def alike(record: Lowered) -> Iterator[Lowered]:
+    """Records with as many spins, lowered one by one, and the given one: what `first_alike` chooses from."""
+    for action in sorted(ACTIONS.values(), key=lambda a: place_in_profiles(a.name)):
+        with suppress(SpecError):  # of those that are refused
+            if action.spins == record.action.spins and action.name in RECORDS:
+                yield RECORDS[action.name]
+    yield from (r for r in [*RECORDS.made.values(), record] if r.name not in ACTIONS)
 
 
-OPERATORS: dict[str, Operator] = _library()
-"""All operators by name."""
-_LIBRARY = frozenset(OPERATORS)
+@cache
+def _operators_of(record: Lowered) -> list[Operator]:
+    return [o for o in operators_of_record(record, alike) if o.name not in UNPRINTED]
+
+
+@cache
+def _make_operators(record: Lowered) -> None:
+    """Puts the operators of a statement into OPERATORS."""
+    for operator in _operators_of(record):
+        _add(operator)
+
+
+def _add(operator: Operator) -> None:
+    if OPERATORS.made.setdefault(operator.name, operator) is not operator:
+        raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
+    _LIBRARY.add(operator.name)
+
+
+def _find(name: str) -> None:
+    """Puts the operator of a name into OPERATORS: it has the name of its statement, or is shared by several."""
+    own = [n for n in ACTIONS | SMEARINGS if f"_{n}_" in f"_{name}_"]
+    shared = ACTIONS | SMEARINGS if SHARED.fullmatch(name) else ()
+    for statement in (*own, *shared):
+        if (statement in own or name not in OPERATORS.made) and (record := RECORDS.get(statement)):
+            _make_operators(record)
+
+
+OPERATORS: Lazy[Operator] = Lazy(lambda: ACTIONS | SMEARINGS, _find)
+"""All operators by name; those of statements are made when they are asked for."""
+_LIBRARY: set[str] = set()
+"""Names of those that are no program's, as far as they were made."""
+for _operator in _of_no_action():
+    _add(_operator)
+_OF_NO_ACTION = frozenset(_LIBRARY)
+
+
+def _in_library(name: str) -> bool:
+    return name in OPERATORS and name in _LIBRARY
 
 
 def add_expressions(file: Path) -> list[Expression]:
@@ -178,10 +220,10 @@ def action_of_file(file: str) -> Action:
 
 def _check_names(found: list[Expression]) -> None:
     """Names are neither those of the library nor those of expressions of other files."""
-    read_before = {name: e for name, e in OPERATORS.items() if name not in _LIBRARY and isinstance(e, Expression)}
+    read_before = {n: e for n, e in OPERATORS.made.items() if n not in _LIBRARY and isinstance(e, Expression)}
     for e in found:
         place = e.stated.place
-        if e.name in _LIBRARY:
+        if _in_library(e.name):
             raise SpecError(f"{place}: {e.name} is the name of an operator of the library; rename the function")
         same = read_before.get(e.name, e).stated.place
         others = [o.stated.place for o in found if o.name == e.name and o is not e]
@@ -195,7 +237,7 @@ def add_expression(formula: Formula) -> Expression:
     Raises:
         SpecError: it has the name of an operator of the library.
     """
-    if formula.name in _LIBRARY:
+    if _in_library(formula.name):
         raise SpecError(
             f"{formula.place}: {formula.name} is the name of an operator of the library; rename the function"
         )
@@ -229,7 +271,7 @@ def add_action(action: Action, *, with_digest: bool = False) -> Action:
     for known in (unique,) if with_digest else (action, unique):
         if known.name in RECORDS and RECORDS[known.name].action.says == says:
             return RECORDS[known.name].action
-    action = unique if with_digest or action.name in RECORDS.keys() | OPERATORS.keys() else action
+    action = unique if with_digest or action.name in RECORDS or action.name in OPERATORS else action
     record = try_lower(action)
     if isinstance(record, Lowered):
         record = _printed(record)
@@ -237,12 +279,13 @@ def add_action(action: Action, *, with_digest: bool = False) -> Action:
         raise SpecError(str(record))
     if not (action.has_matrix and action.parameters):
         raise SpecError(f"{action.place}: {action.name} has no dirac or no parameter; give it one, such as a mass")
-    known_names = {o.name for o in stated_operators(RECORDS.values())}
-    made = {
-        o.name: o for o in stated_operators([*RECORDS.values(), record]) if o.name not in {*known_names, *UNPRINTED}
-    }
-    for name in made.keys() & OPERATORS.keys():
-        raise SpecError(f"{action.place}: {name} of {action.name} is the name of another operator; use another name")
+    made = {o.name: o for o in _operators_of(record)}
+    for name, operator in made.items():  # what others share is one object
+        there = (OPERATORS if action.name in name else OPERATORS.made).get(name, operator)
+        if there is not operator:
+            raise SpecError(
+                f"{action.place}: {name} of {action.name} is the name of another operator; use another name"
+            )
     RECORDS[action.name] = record
     OPERATORS.update(made)
     return action

@@ -35,7 +35,7 @@ from .schedule import LONG, Schedule
 
 _MU, _NU = CALLED[:2]
 _X, _Y = directions[:2]
-_NAMED: dict[str, Node] = {
+NAMED: dict[str, Node] = {
     "link": Four("u")[_X],
     "staple": staple(Four("u")[_Y], Four("v")[_X], _X, _Y),
     "naik": line(Four("u"), _X, 3),
@@ -51,7 +51,7 @@ _WEIGHT = parameter_symbol("weight")
 @cache
 def _names() -> dict[str, str]:
     kinds = dict.fromkeys(("u", "v"), "matrices")
-    return {grouped(node, 0, kinds)[0].core.formula: name for name, node in _NAMED.items()}
+    return {grouped(node, 0, kinds)[0].core.formula: name for name, node in NAMED.items()}
 
 
 def core_name(core: Core) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -20,80 +20,85 @@ from .blocks import block_operators
 from .expression import Expression
 from .formula import formula_operators
 from .hopping import HoppingOperator
-from .programs import ENDS, program_kernels
+from .programs import NAMED, program_kernels
 from .quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
 from .slices import SliceOperator
 
-AnyOperator = TypeVar("AnyOperator", bound=Operator)
+SHARED = re.compile(
+    rf"(set|add|keep|back|force)_({'|'.join(NAMED)}|term_[0-9a-f]{{8}})s?|(term|source)_(clover|[0-9a-f]{{8}})"
+)
+"""Names of kernels that do not have that of an action: of launches, and of patterns of site terms."""
+_shared: dict[str, Operator] = {}
+"""Those so far: a name tells the formula."""
 
 
 def stated_operators(records: Iterable[Lowered]) -> list[Operator]:
-    """Kernels of all actions, each once: those of equal hops share a body, those of equal site terms everything.
+    """Kernels of some actions, each once: those of equal hops share a body, those of equal site terms everything."""
+    records = sorted(records, key=lambda r: place_in_profiles(r.name))
+    return list(dict.fromkeys(o for r in records for o in operators_of_record(r, lambda _: records)))
+
+
+def operators_of_record(record: Lowered, known: Callable[[Lowered], Iterable[Lowered]]) -> list[Operator]:
+    """Kernels of one action, without those of hops and chains that have the name of another one.
 
     Formulas that are not made of hops over one link and terms at a site are kernels as they stand.
+
+    Args:
+        record: of the action.
+        known: what `first_alike` chooses from for an action.
     """
-    records = list(records)
-    with_hops = [r for r in records if r.form is not None]
-    owners = _owners(with_hops)
-    others: list[HoppingOperator] = []
-    for record in with_hops:
-        assert record.form is not None and record.site is not None
-        term, owner = site_term_of(record.site), owner_of(record.form, owners)
-        if owner.name != record.name and term is not CLOVER:
-            others.append(HoppingOperator(record.name, record.form, term, owner))
-    formulas = [o for r in records if r.matrix is not None for o in formula_operators(r)]
-    return [*owners, *others, *_chains(with_hops), *formulas, *_forces(records, owners)]
+    found: list[Operator] = []
+    if record.form is not None:
+        assert record.site is not None
+        own, term = _hopping(first_alike(record, known(record), same_hops)), site_term_of(record.site)
+        if own.name == record.name:
+            found += [own, *_hop_forces(own)]
+        elif term is not CLOVER:
+            found.append(HoppingOperator(record.name, record.form, term, own))
+        if record.form.has_slices and first_alike(record, known(record), same_steps) is record:
+            found.append(slice_operator(record.form))
+    elif record.matrix is not None:
+        found += formula_operators(record)
+        if body_fields(record) and force_paths(record) is None:
+            found.append(body_force(record))
+    programs = program_kernels(record.launches, record.moving, record.gauge)
+    return [*found, *(_shared.setdefault(o.name, o) for o in (*programs.values(), *block_operators([record])))]
 
 
-def _owners(records: Sequence[Lowered]) -> list[HoppingOperator]:
-    """One operator for the hops of each form, in the order of the first actions with them.
+def first_alike(record: Lowered, known: Iterable[Lowered], same: Callable[[FifthForm, FifthForm], bool]) -> Lowered:
+    """The first action whose hops, or steps along the fifth dimension, are those of one: their kernels have its name.
 
-    The first whose kernels a profile of the project names gives it its name, so that an added file changes no other
-    action's kernels; else the first.
+    Those that profiles of the project name come first, so that an added file changes no other action's kernels.
     """
-    groups: list[list[Lowered]] = []
-    for record in records:
-        assert record.form is not None
-        group = next((g for g in groups if g[0].form and same_hops(g[0].form, record.form)), None)
-        if group is None:
-            groups.append(group := [])
-        group.append(record)
-    owners = []
-    for group in groups:
-        owner = next((r for r in group if r.name in _named_in_profiles()), group[0])
-        assert owner.form is not None and owner.site is not None
-        owners.append(HoppingOperator(owner.name, owner.form, site_term_of(owner.site)))
-    return owners
+    assert record.form is not None
+    return next(r for r in known if r is record or (r.form is not None and same(r.form, record.form)))
 
 
 @cache
-def _named_in_profiles() -> frozenset[str]:
-    """Operators that rows of the project's profiles name."""
-    named: set[str] = set()
-    for path in (Path(__file__).parents[1] / "profiles").glob("*.toml"):
+def _hopping(record: Lowered) -> HoppingOperator:
+    assert record.form is not None and record.site is not None
+    return HoppingOperator(record.name, record.form, site_term_of(record.site))
+
+
+def place_in_profiles(name: str) -> int:
+    """Where a profile of the project first names an operator; behind all others if none does."""
+    return _named_in_profiles().get(name, len(_named_in_profiles()))
+
+
+@cache
+def _named_in_profiles() -> dict[str, int]:
+    """Operators that rows of the project's profiles name, in their order."""
+    named: list[str] = []
+    for path in sorted((Path(__file__).parents[1] / "profiles").glob("*.toml")):
         for row in tomllib.loads(path.read_text()).get("kernel", []):
             operators = row.get("operator", [])
-            named.update([operators] if isinstance(operators, str) else operators)
-    return frozenset(named)
-
-
-def owner_of(form: FifthForm, owners: Iterable[AnyOperator]) -> AnyOperator:
-    """The operator whose kernels hop as a statement does."""
-    return next(o for o in owners if same_hops(o.form, form))
-
-
-def _chains(records: Iterable[Lowered]) -> list[SliceOperator]:
-    found: list[FifthForm] = []
-    forms = [r.form for r in records if r.form is not None and r.form.has_slices]
-    for form in sorted(forms, key=lambda f: len(f.terms)):  # the simplest action gives the chain its name
-        if not any(same_steps(form, c) for c in found):
-            found.append(form)
-    return list(map(slice_operator, found))
+            named += [operators] if isinstance(operators, str) else operators
+    return {name: n for n, name in enumerate(dict.fromkeys(named))}
 
 
 def same_steps(a: FifthForm, b: FifthForm) -> bool:
     """Whether two statements step alike along the fifth dimension."""
-    return all(np.allclose(a.steps[n], b.steps[n]) for n in a.steps)
+    return a.has_slices and b.has_slices and all(np.allclose(a.steps[n], b.steps[n]) for n in a.steps)
 
 
 def slice_operator(form: FifthForm) -> SliceOperator:
@@ -107,15 +112,9 @@ def slice_operator(form: FifthForm) -> SliceOperator:
     return SliceOperator(form.action.name, formula, parts)
 
 
-def _forces(records: Sequence[Lowered], owners: Sequence[HoppingOperator]) -> list[Operator]:
-    """Operators for forces of quarks: hops, formulas, site terms, and fields that statements make."""
-    programs: dict[str, Expression] = {}
-    for record in records:
-        programs |= program_kernels(record.launches, record.moving, record.gauge)
-    # Covariant derivatives without a mass are no actions of quarks.
-    hops = [o for o in owners if o.is_dirac]
-    found: list[Operator] = [hop_force(o.name, o.form) for o in hops if len(o.lengths) == 1]
-    found += [hop_derivative(o.name, o.form) for o in hops]
-    bodies = [r for r in records if r.matrix is not None and body_fields(r)]
-    found += [body_force(r) for r in bodies if force_paths(r) is None]
-    return [*found, *programs.values(), *ENDS, *block_operators(records)]
+def _hop_forces(own: HoppingOperator) -> list[Expression]:
+    """Forces of hops that are part of an action of quarks; covariant derivatives without a mass are none."""
+    if not own.is_dirac:
+        return []
+    by_links = [hop_force(own.name, own.form)] if len(own.lengths) == 1 else []
+    return [*by_links, hop_derivative(own.name, own.form)]

@@ -290,7 +290,7 @@ def test_what_was_measured_as_it_is_needs_no_further_sweep(monkeypatch, tmp_path
     measured = {"digest": digest(spec, HOST), "classes": {"small": [row(10.0, ("rows",), 0, 0)]}}
     for known, done in ((measured, True), (measured | {"digest": "0" * 12}, False)):
         (folder,) = evidence(tmp_path / str(done), {NAME: known}, HOST.name)
-        monkeypatch.setattr("generator.__main__.FOLDER", folder)
+        monkeypatch.setattr("generator.commands.FOLDER", folder)
         assert main([*arguments, str(BUILD)]) == 0
         assert ("nothing to sweep" in capsys.readouterr().out) is done
         assert (tmp_path / "p").exists() is not done

@@ -23,7 +23,7 @@ Fields = dict[str, np.ndarray]
 
 FURTHER = {a.name: lower(a) for a in more_actions.ACTIONS}
 """Actions that are not in the library."""
-EVERY: dict[str, Lowered] = RECORDS | FURTHER
+EVERY: dict[str, Lowered] = {**RECORDS, **FURTHER}
 """Records by name: whatever stands in a file of generator/actions is among them."""
 WITH_MATRIX = {name: r for name, r in EVERY.items() if r.action.has_matrix}
 OF_HOPS = {name: r for name, r in WITH_MATRIX.items() if r.form is not None}
@@ -33,7 +33,7 @@ MOVING = {name: r for name, r in EVERY.items() if r.gauge and r.action.parameter
 """Those that have a force."""
 
 
-KERNELS: Mapping[str, Operator] = OPERATORS | {o.name: o for o in stated_operators(EVERY.values())}
+KERNELS: Mapping[str, Operator] = {**OPERATORS, **{o.name: o for o in stated_operators(EVERY.values())}}
 """Operators by name as they are where all of these are in the library."""
 
 

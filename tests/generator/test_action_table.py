@@ -3,11 +3,12 @@
 import re
 import textwrap
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from lowered import Machine
-from statements import EVERY, KERNELS, OF_HOPS, read_by, values_of
+from statements import EVERY, FURTHER, KERNELS, OF_HOPS, read_by, values_of
 from tree import tracked
 
 from generator.actions import ACTIONS
@@ -15,13 +16,13 @@ from generator.cpp.numbers import number_function
 from generator.emit.action_table import action_row, action_table
 from generator.errors import ExpressionError
 from generator.language import exp, sign, x
-from generator.operators import RECORDS
+from generator.operators import OPERATORS, RECORDS
 
 
-@pytest.fixture(autouse=True)
-def all_in_the_library(monkeypatch):
-    for module in ("emit.action_table", "served"):
-        monkeypatch.setattr(f"generator.{module}.OPERATORS", KERNELS)
+@pytest.fixture
+def all_in_the_library():
+    with patch.dict(RECORDS, FURTHER), patch.dict(OPERATORS, KERNELS):
+        yield
 
 
 def read(code, values):
@@ -39,7 +40,7 @@ def test_numbers_that_differ_forward_and_backward_are_known():
 
 
 @pytest.mark.parametrize("name", [n for n, r in OF_HOPS.items() if r.action.parameters])
-def test_numbers_of_parameters_as_cpp(name):
+def test_numbers_of_parameters_as_cpp(name, all_in_the_library):
     """What is emitted, read back by Python, is what the graph says."""
     record, row = OF_HOPS[name], action_row(OF_HOPS[name])
     names, values = [p.name for p in record.action.parameters], values_of(record.action)

@@ -1,20 +1,23 @@
 """Bodies of actions: numbers that the host evaluates; and names of parameters."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from lattice import Interpreter
-from statements import KERNELS, PHASES, WITH_MATRIX, read_by, spinor_of, stated, values_of, with_made
+from statements import FURTHER, KERNELS, PHASES, WITH_MATRIX, read_by, spinor_of, stated, values_of, with_made
 from test_action_table import read
 
 from generator.emit.action_table import action_row
 from generator.errors import ExpressionError
 from generator.language import Fermion, Links, Real, action, parameter
+from generator.operators import OPERATORS, RECORDS
 
 
 @pytest.fixture(autouse=True)
-def all_in_the_library(monkeypatch):
-    for module in ("emit.action_table", "served"):
-        monkeypatch.setattr(f"generator.{module}.OPERATORS", KERNELS)
+def all_in_the_library():
+    with patch.dict(RECORDS, FURTHER), patch.dict(OPERATORS, KERNELS):
+        yield
 
 
 @pytest.mark.parametrize("name", [n for n, r in WITH_MATRIX.items() if r.matrix is not None])

@@ -16,7 +16,7 @@ from generator.folders import ROOT
 from generator.language import Fermion, Links, Real, Spinor, action, expression, gamma5, parameter, shift, x
 from generator.language.formula import named
 from generator.lower.record import lower
-from generator.operators import OPERATORS, RECORDS, add_action, add_expression
+from generator.operators import OPERATORS, RECORDS, add_action, add_expression, find_operator
 from generator.released import RELEASED
 
 FILE = """from generator.language import Links, Real, Spinor, expression, shift, x
@@ -126,6 +126,13 @@ def multiple(k):
 
 def test_actions_of_the_library_are_as_released():
     assert {name: a.digest for name, a in (ACTIONS | SMEARINGS).items()} == RELEASED
+
+
+def test_two_operators_of_one_name_are_found_when_both_are_lowered():
+    with patch.dict(RECORDS), patch.dict(OPERATORS), patch.dict(ACTIONS, force_wilson=stated("ForceWilson")):
+        assert "wilson" in OPERATORS
+        with pytest.raises(SpecError, match="two operators are called force_wilson"):
+            find_operator("force_wilson_dagger")
 
 
 def test_names_of_the_library_are_refused():

@@ -16,7 +16,8 @@ from generator.emit.render import TemplateError, render, render_profile
 from generator.emit.tables import tables
 from generator.emit.write import OWNED, READ, write_files
 from generator.errors import SpecError
-from generator.operators import OPERATORS, find_operator, kernel
+from generator.operators import OPERATORS, RECORDS, alike, find_operator, kernel
+from generator.operators.stated import SHARED, operators_of_record
 from generator.plan import body_path, exists_on, unit_of
 from generator.profile import load_profile, row_for
 from generator.targets import TARGETS
@@ -196,11 +197,31 @@ def test_an_unwritable_folder_is_status_1(tmp_path, capsys):
     assert "file" in capsys.readouterr().err
 
 
-def test_the_module_runs():
-    run = subprocess.run(
-        [sys.executable, "-m", "generator", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "generate" in run.stdout
+@pytest.mark.parametrize(
+    ("arguments", "lowered"),
+    [
+        (["--help"], None),
+        (["explain", "--nope"], None),
+        (["explain", "wilson_double_r12_nr_n1", "--profile", "full"], {"wilson"}),
+        (["kernel", "nope"], set()),
+    ],
+)
+def test_only_what_a_call_needs_is_lowered(arguments, lowered):
+    """The names of the statements; None: not even the packages for it are read."""
+    code = f"""import sys; from generator.__main__ import main
+try: main({arguments})
+except SystemExit: pass
+print("MADE", sorted(sys.modules["generator.operators"].RECORDS.made) if "numpy" in sys.modules else None)"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == f"MADE {lowered if lowered is None else sorted(lowered)}"
+
+
+def test_names_of_operators_tell_whose_they_are():
+    """Those of a statement are found by its name, or are shared by several."""
+    for record in RECORDS.values():
+        for operator in operators_of_record(record, alike):
+            assert SHARED.fullmatch(operator.name) or f"_{record.name}_" in f"_{operator.name}_"
+            assert operator.name in OPERATORS
     assert set(OPERATORS) >= {"wilson", "laplace3", "axpby", "heatbath"}
 
 

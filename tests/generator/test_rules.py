@@ -87,7 +87,7 @@ def imports(path: Path) -> set[str]:
 
 
 LAYERS = {
-    "errors": ("errors", "folders", "alias", "released"),
+    "errors": ("errors", "folders", "alias", "released", "lazy"),
     "language": ("language", "actions"),
     "algebra": ("algebra", "cost"),
     "lower": ("lower",),
@@ -97,7 +97,7 @@ LAYERS = {
     "profiles": ("served", "include", "plan", "profile"),
     "emit": ("emit", "schema", "explain"),
     "tune": ("tune",),
-    "command": ("__main__", "usage"),
+    "command": ("__main__", "commands", "usage"),
 }
 """Layers of generator/ and the modules of each: a layer imports those before it and its own."""
 
