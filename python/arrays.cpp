@@ -120,6 +120,16 @@ Destination destination_of(const Object& object, nb::handle out) {
   return {{}, arrays.attr("require_writable")(out, nb::tuple(nb::cast(shape)))};
 }
 
+/// \throws UsageError, on all ranks, the array of one has another shape or is in other memory.
+ArrayOfSpinors source_on_device(const SpinorObject& object, const DeviceArray& array) {
+  std::optional<ArrayOfSpinors> from;
+  domain_of(object.field).communicator().together([&] {
+    require_shape(object, array.shape, "assign");
+    from.emplace(array, object);
+  });
+  return *from;
+}
+
 template <class Object>
 Numbers numbers_in_order(const Object& object) {
   const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object));
@@ -160,12 +170,7 @@ void assign(Object& object, nb::handle given) {
   if constexpr (std::is_same_v<Object, SpinorObject>)
     if (const auto there = device_array(given, "assign: the array", false)) {
       const Busy busy;
-      std::optional<ArrayOfSpinors> from;
-      domain_of(field).communicator().together([&] {
-        require_shape(object, there->shape, "assign");
-        from.emplace(*there, object);
-      });
-      return from->read(object);
+      return source_on_device(object, *there).read(object);
     }
   const ComplexArray numbers = complex_array(given, "assign: the array");
   const Busy busy;

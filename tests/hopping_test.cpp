@@ -1,6 +1,8 @@
 // Every emitted hopping kernel against the dense reference, on every device.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
@@ -28,9 +30,17 @@ SpinMatrix spin_matrix(const double* numbers, int spins) {
 /// What backward hops carry besides forward ones, for operators that tell them apart.
 constexpr std::array<double, directions> back_weight = {1.3, 0.7, -0.4, 0.6};
 
+/// Drawn once: all kernels have the same.
+const HostGauge& hot_links(const Coordinates& extent, std::uint64_t seed) {
+  static std::map<std::pair<Coordinates, std::uint64_t>, HostGauge> drawn;
+  const std::pair key(extent, seed);
+  if (!drawn.contains(key)) drawn.emplace(key, hot_gauge(Lattice(extent), seed));
+  return drawn.at(key);
+}
+
 /// General matrices, some larger than 1, as sums over paths are.
 HostGauge fat_gauge(const HostGauge& gauge) {
-  HostGauge fat = hot_gauge(gauge.lattice, 19);
+  HostGauge fat = hot_links(gauge.lattice.extent(), 19);
   for (std::size_t x = 0; x < fat.site.size(); ++x)
     for (int mu = 0; mu < directions; ++mu)
       for (int n = 0; n < 9; ++n) fat.site[x][mu][n] = 1.5 * gauge.site[x][mu][n] - 0.25 * fat.site[x][mu][n];
@@ -175,7 +185,7 @@ TEST_P(Hopping, AgreesWithDenseReference) {
   c.phase = {1, 1, 1, -1};
   for (const Coordinates& extent : kernel().reach > 1 ? longer_lattices : test_lattices) {
     const Lattice lattice(extent);
-    check(lattice, hot_gauge(lattice, 11), c);
+    check(lattice, hot_links(extent, 11), c);
   }
 }
 
@@ -185,7 +195,7 @@ TEST_P(Hopping, TakesAnisotropyAndPhases) {
   c.bulk = {0.4, 0.4, 0.4, 1.25};
   c.phase = {-1, 1, -1, -1};
   if (kernel().complex_coefficients) c.phase = {std::polar(1.0, 0.6), 1, std::polar(1.0, -2.0), -1};
-  check(lattice, hot_gauge(lattice, 12), c);
+  check(lattice, hot_links(lattice.extent(), 12), c);
 }
 
 TEST_P(Hopping, TakesRegularAndSingularLinks) {

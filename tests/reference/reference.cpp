@@ -1,6 +1,7 @@
 #include "tests/reference/reference.hpp"
 
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "runtime/fields/gauge.hpp"
@@ -205,13 +206,22 @@ Matrix3 path(const HostGauge& gauge, long long x, const std::vector<int>& steps)
 }
 
 HostSpinor random_spinor(const Lattice& lattice, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::normal_distribution<double> normal;
+  struct Drawn {
+    std::mt19937_64 engine;
+    std::normal_distribution<double> normal;
+    std::vector<Complex64> numbers;
+  };
+  static std::map<unsigned, Drawn> of_seed;  // drawing them takes longer than most kernels on them
+  Drawn& d = of_seed.try_emplace(seed, Drawn{std::mt19937_64(seed), {}, {}}).first->second;
   HostSpinor psi(lattice);
+  std::size_t n = 0;
   for (HostSite& site : psi.site)
     for (Complex64& z : site) {
-      const double re = normal(engine);
-      z = {re, normal(engine)};
+      if (n == d.numbers.size()) {
+        const double re = d.normal(d.engine);
+        d.numbers.emplace_back(re, d.normal(d.engine));
+      }
+      z = d.numbers[n++];
     }
   return psi;
 }
