@@ -64,8 +64,8 @@ SpinorArray order_in(const quarksmith_spinor_format& format, int spins, const Ba
     order.colour = spins;
   }
   const auto of_array = rotation_to(require(format.basis, "basis"));
-  order.rotation[0] = 1;
-  for (int n = 0; n < 16 && spins == 4; ++n) {
+  order.rotated = spins == 4;
+  for (int n = 0; n < 16 && order.rotated; ++n) {
     Complex64 e = 0;
     for (int k = 0; k < 4; ++k) {
       const double* of_field = basis.rotation + 2 * (4 * (n / 4) + k);

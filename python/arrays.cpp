@@ -46,52 +46,81 @@ std::optional<DeviceArray> device_array(nb::handle array, const char* name, bool
                      reinterpret_cast<void*>(nb::cast<std::uintptr_t>(found.attr("stream")))};
 }
 
-/// Spinors in such an array.
-class ArrayOfSpinors {
+/// The numbers of a field in such an array: columns of spinors, or matrices of each direction.
+class NumbersOnDevice {
  public:
   /// \throws UsageError it is in other memory than the field.
-  ArrayOfSpinors(const DeviceArray& array, const SpinorObject& f)
-      : column_bytes_(array.strides.front()), stream_(array.stream) {
-    const Device& device = f.field.device();
-    if (const std::string holder = device.holder_of(array.data); holder != device.name())
-      throw UsageError(
-          fmt::format("the array is in the memory of {}, the field on {}; copy it to the host, or make "
-                      "the field on the device of the array",
-                      holder.empty() ? "a GPU" : holder, device.name()));
-    // Axes are column, t, z, y, x, (spin,) colour.
-    const auto step = [&](std::size_t axis) { return array.strides[axis] / array.word; };
-    order_.single = array.word == 2 * sizeof(float);
-    order_.place_bytes = array.word;
-    for (int mu = 0; mu < directions; ++mu) order_.step[mu] = step(std::size_t(directions - mu));
-    order_.spin = step(directions + 1);
-    order_.colour = step(array.strides.size() - 1);
-    order_.data = array.data;
-    order_.rotation[0] = 1;
-    if (f.field.spins() == 4) std::ranges::copy(f.basis->rotation, order_.rotation);
+  NumbersOnDevice(const DeviceArray& array, const SpinorObject& f) : NumbersOnDevice(array, f.field.domain(), 0) {
+    count_ = f.field.rhs();
+    order_.rotated = f.field.spins() == 4;
+    if (order_.rotated) std::ranges::copy(f.basis->rotation, order_.rotation);
   }
-  void read(SpinorObject& f) const {
-    for_each_column(f.field, [&](const SpinorArray& column, int n) { copy_array(column, f.field, n); });
+  NumbersOnDevice(const DeviceArray& array, const LinkField& u) : NumbersOnDevice(array, u.domain(), directions) {}
+
+  void read(SpinorField& field) const {
+    for_each(field, [&](const SpinorArray& part, int n) { copy_array(part, field, n); });
   }
-  void write(const SpinorObject& f) const {
-    for_each_column(f.field, [&](const SpinorArray& column, int n) { copy_array(f.field, n, column); });
+  void read(LinkField& field) const {
+    for_each(field, [&](const SpinorArray& part, int n) { copy_array(part, field, n); });
+  }
+  template <class Field>
+  void write(const Field& field) const {
+    for_each(field, [&](const SpinorArray& part, int n) { copy_array(field, n, part); });
   }
 
  private:
+  /// Axes are column, t, z, y, x, (spin,) colour, or t, z, y, x, direction, row, column of the matrix.
+  NumbersOnDevice(const DeviceArray& array, const Domain& domain, std::size_t outer)
+      : stream_(array.stream), next_bytes_(array.strides[outer]) {
+    const std::string mine = domain.device().name(), holder = domain.device().holder_of(array.data);
+    if (holder != mine)
+      throw UsageError(
+          fmt::format("the array is in the memory of {}, the field on {}; copy it to the host, or make "
+                      "the field on the device of the array",
+                      holder.empty() ? "a GPU" : holder, mine));
+    const auto step = [&](std::size_t axis) { return array.strides[axis] / array.word; };
+    const std::size_t x = outer == 0 ? directions : directions - 1, last = array.strides.size() - 1;
+    order_.single = array.word == 2 * sizeof(float);
+    order_.place_bytes = array.word;
+    for (std::size_t mu = 0; mu < directions; ++mu) order_.step[mu] = step(x - mu);
+    order_.spin = step(last - 1);
+    order_.colour = step(last);
+    order_.data = array.data;
+  }
   /// In the order of the stream of the array.
-  template <class Copy>
-  void for_each_column(const SpinorField& field, const Copy& copy) const {
-    Device& device = field.device();
+  template <class Field, class Copy>
+  void for_each(const Field& field, const Copy& copy) const {
+    Device& device = field.domain().device();
     device.follow(stream_);
     device.begin_for_caller();
-    SpinorArray column = order_;
-    for (int n = 0; n < field.rhs(); ++n, column.data += column_bytes_) copy(column, n);
+    SpinorArray part = order_;
+    for (int n = 0; n < count_; ++n, part.data += next_bytes_) copy(part, n);
     device.end_for_caller();
   }
 
-  SpinorArray order_;  ///< of the first column
-  long long column_bytes_;
+  SpinorArray order_;  ///< of the first column or direction
+  int count_ = directions;
   void* stream_;
+  long long next_bytes_;
 };
+
+void take(const NumbersOnDevice& from, SpinorObject& f) { from.read(f.field); }
+void give(const SpinorObject& f, const NumbersOnDevice& to) { to.write(f.field); }
+void take(const NumbersOnDevice& from, GaugeObject& u) { from.read(u.links); }
+void give(const GaugeObject& u, const NumbersOnDevice& to) { to.write(u.links); }
+
+// Of momenta fields hold the numbers that generators are multiplied by, which the host finds.
+void take(const NumbersOnDevice& from, MomentumObject& p) {
+  LinkField matrices(p.momenta.domain_pointer(), p.momenta.precision(), full_storage(p.momenta.colours()));
+  from.read(matrices);
+  const HostGauge host = download(matrices);
+  write(p, host.site.at(0));
+}
+void give(const MomentumObject& p, const NumbersOnDevice& to) {
+  to.write(upload(download(p.momenta), p.momenta.domain_pointer(), p.momenta.precision(),
+                  full_storage(p.momenta.colours())));
+  p.momenta.domain().device().synchronize();  // before the matrices go
+}
 
 /// \throws UsageError an array has another shape than the field.
 template <class Object>
@@ -104,7 +133,7 @@ void require_shape(const Object& object, const std::vector<std::size_t>& found, 
 
 /// Where the numbers of a field are to go: an array of a device, or one of NumPy.
 struct Destination {
-  std::optional<ArrayOfSpinors> there;
+  std::optional<NumbersOnDevice> there;
   nb::object here;
 };
 
@@ -112,20 +141,20 @@ template <class Object>
 Destination destination_of(const Object& object, nb::handle out) {
   const nb::module_ arrays = nb::module_::import_("quarksmith.arrays");
   const std::vector<std::size_t> shape = lexicographic_shape(numbers_of(object));
-  if constexpr (std::is_same_v<Object, SpinorObject>)
-    if (const auto there = device_array(out, "out", true)) {
-      require_shape(object, there->shape, "out");
-      return {ArrayOfSpinors(*there, object), {}};
-    }
+  if (const auto there = device_array(out, "out", true)) {
+    require_shape(object, there->shape, "out");
+    return {NumbersOnDevice(*there, numbers_of(object)), {}};
+  }
   return {{}, arrays.attr("require_writable")(out, nb::tuple(nb::cast(shape)))};
 }
 
 /// \throws UsageError, on all ranks, the array of one has another shape or is in other memory.
-ArrayOfSpinors source_on_device(const SpinorObject& object, const DeviceArray& array) {
-  std::optional<ArrayOfSpinors> from;
-  domain_of(object.field).communicator().together([&] {
+template <class Object>
+NumbersOnDevice source_on_device(const Object& object, const DeviceArray& array, Communicator& ranks) {
+  std::optional<NumbersOnDevice> from;
+  ranks.together([&] {
     require_shape(object, array.shape, "assign");
-    from.emplace(array, object);
+    from.emplace(array, numbers_of(object));
   });
   return *from;
 }
@@ -147,15 +176,12 @@ template <class Object>
 nb::object lexicographic(const Object& object, nb::handle out) {
   if (out.is_none()) return nb::cast(numbers_in_order(object));
   const Destination to = destination_of(object, out);
-  if constexpr (std::is_same_v<Object, SpinorObject>)
-    if (to.there) {
-      {
-        const Busy busy;
-        to.there->write(object);
-      }
-      return nb::borrow(out);
-    }
-  to.here[nb::ellipsis()] = numbers_in_order(object);
+  if (to.there) {
+    const Busy busy;
+    give(object, *to.there);
+  } else {
+    to.here[nb::ellipsis()] = numbers_in_order(object);
+  }
   return nb::borrow(out);
 }
 
@@ -167,15 +193,14 @@ void require_fits(const Object& object, nb::handle out) {
 template <class Object>
 void assign(Object& object, nb::handle given) {
   const auto& field = numbers_of(object);
-  if constexpr (std::is_same_v<Object, SpinorObject>)
-    if (const auto there = device_array(given, "assign: the array", false)) {
-      const Busy busy;
-      return source_on_device(object, *there).read(object);
-    }
+  Communicator& ranks = domain_of(field).communicator();
+  if (const auto there = device_array(given, "assign: the array", false)) {
+    const Busy busy;
+    return take(source_on_device(object, *there, ranks), object);
+  }
   const ComplexArray numbers = complex_array(given, "assign: the array");
   const Busy busy;
-  domain_of(field).communicator().together(
-      [&] { require_shape(object, {numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim()}, "assign"); });
+  ranks.together([&] { require_shape(object, {numbers.shape_ptr(), numbers.shape_ptr() + numbers.ndim()}, "assign"); });
   write(object, numbers.data());
 }
 

@@ -13,7 +13,7 @@ std::string tuple_text(const auto& shape) {
   return "(" + text + (shape.size() == 1 ? ",)" : ")");
 }
 
-// Of GaugeObject, MomentumObject and SpinorObject. Only spinors are copied to and from memory of a GPU.
+// Of GaugeObject, MomentumObject and SpinorObject.
 
 /// A copy of the numbers, in `out` if that is not None. \throws UsageError as require_fits.
 template <class Object>

@@ -120,7 +120,7 @@ void bind_field(nb::class_<Object>& c) {
   c.def("lexicographic", &lexicographic<Object>, nb::arg("out") = nb::none(),
         nb::sig("def lexicographic(self, out: typing.Any = None) -> typing.Any"),
         "Copy of the numbers of this rank's part, lexicographic: axes (right-hand side,) t, z, y, x, then those of a "
-        "site. In the array `out`, if one is given, which for spinors may be in the memory of their GPU.");
+        "site. In the array `out`, if one is given, which may be in the memory of their GPU.");
   c.def("assign", &assign<Object>, nb::arg("numbers").none(), nb::sig("def assign(self, numbers: typing.Any) -> None"),
         "Takes numbers in the order of lexicographic().");
   c.def(

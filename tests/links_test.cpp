@@ -7,6 +7,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/spinor_array.hpp"
 #include "runtime/io/gauge.hpp"
 #include "tests/data.hpp"
 #include "tests/dense.hpp"
@@ -268,5 +269,35 @@ TEST_P(Links, AgreeWithThoseOfMilc) {
 }
 
 ON_EACH_DEVICE(Links);
+
+/// Matrices of an array [mu][row][t][z][y][x][column] and those of a field are the same.
+TEST(Links, AreThoseOfAnArray) {
+  const HostGauge u = hot_gauge(Lattice({4, 6, 2, 8}), 5);
+  for (const auto& device : support::devices()) {
+    const auto domain = std::make_shared<Domain>(u.lattice, device);
+    const long long sites = u.lattice.sites();
+    std::vector<Complex64> numbers, found(std::size_t(36 * sites));
+    for (int n = 0; n < 12; ++n)
+      for (const auto& site : u.site)
+        for (int c = 0; c < 3; ++c) numbers.push_back(site[n / 3][3 * (n % 3) + c]);
+    Memory memory(device, numbers.size() * sizeof(Complex64));
+    device->upload(memory.data(), numbers.data(), memory.bytes());
+    SpinorArray array;
+    array.place_bytes = sizeof(Complex64);
+    for (int mu = 0, step = 3; mu < directions; step *= u.lattice.extent(mu++)) array.step[mu] = step;
+    array.spin = 3 * sites;
+    const auto of = [&](int mu) {
+      array.data = static_cast<char*>(memory.data()) + 9 * sites * mu * array.place_bytes;
+      return array;
+    };
+    LinkField links(domain, find_precision("double"), find_storage("r18"));
+    for (int mu = 0; mu < directions; ++mu) copy_array(of(mu), links, mu);
+    EXPECT_EQ(download(links).site, u.site);
+    device->fill(memory.data(), 0, memory.bytes());
+    for (int mu = 0; mu < directions; ++mu) copy_array(links, mu, of(mu));
+    device->download(found.data(), memory.data(), memory.bytes());
+    EXPECT_EQ(found, numbers);
+  }
+}
 
 }  // namespace

@@ -8,26 +8,45 @@
 namespace quarksmith {
 namespace {
 
-void copy(const SpinorArray& array, const SpinorField& field, int rhs, bool to_array) {
-  const Domain& domain = field.domain();
-  const long long half = order_of_sites(domain, field.lanes()).padded() * field.lanes();
-  ArrayMove move;
-  move.array = array;
-  move.field = stored_sites(order_of(field), field.select(field.operand(), rhs), field.precision().word_bytes);
-  move.numbers = static_cast<const unsigned long long*>(domain.site_numbers(field.lanes()).data());
-  if (field.subset() == Subset::odd) move.numbers += half;
-  move.slots = static_cast<int>(half * parities(field.subset()));
+void move(ArrayMove move, const Domain& domain, int lanes, Subset subset) {
+  const long long half = order_of_sites(domain, lanes).padded() * lanes;
+  move.numbers = static_cast<const unsigned long long*>(domain.site_numbers(lanes).data());
+  if (subset == Subset::odd) move.numbers += half;
+  move.slots = static_cast<int>(half * parities(subset));
   std::ranges::copy(domain.lattice().global_extent(), move.extent);
   for (int mu = 0; mu < directions; ++mu) move.origin[mu] = domain.lattice().origin(mu);
-  move.spins = field.spins();
-  move.colours = field.colours();
-  move.to_array = to_array;
   domain.device().move_array(move);
+}
+
+void copy(const SpinorArray& array, const SpinorField& field, int rhs, bool to_array) {
+  ArrayMove work;
+  work.array = array;
+  work.field = stored_sites(order_of(field), field.select(field.operand(), rhs), field.precision().word_bytes);
+  work.spins = field.spins();
+  work.colours = field.colours();
+  work.to_array = to_array;
+  move(work, field.domain(), field.lanes(), field.subset());
+}
+
+void copy(const SpinorArray& array, const LinkField& links, int mu, bool to_array) {
+  ArrayMove work;
+  work.array = array;
+  const StoredSites all = stored_sites(links);
+  work.field = group_of(all, mu, all.pieces / directions);
+  work.spins = work.colours = links.colours();
+  work.to_array = to_array;
+  move(work, links.domain(), links.lanes(), Subset::full);
 }
 
 }  // namespace
 
 void copy_array(const SpinorArray& array, SpinorField& to, int rhs) { copy(array, to, rhs, false); }
 void copy_array(const SpinorField& from, int rhs, const SpinorArray& array) { copy(array, from, rhs, true); }
+
+void copy_array(const SpinorArray& array, LinkField& to, int mu) {
+  copy(array, to, mu, false);
+  to.changed();
+}
+void copy_array(const LinkField& from, int mu, const SpinorArray& array) { copy(array, from, mu, true); }
 
 }  // namespace quarksmith

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/fields/field.hpp"
+#include "runtime/fields/link_field.hpp"
 #include "runtime/kernels/spinor_array.hpp"
 
 namespace quarksmith {
@@ -11,5 +12,9 @@ namespace quarksmith {
 /// or back. The device may still be at it when this returns.
 void copy_array(const SpinorArray& array, SpinorField& to, int rhs);
 void copy_array(const SpinorField& from, int rhs, const SpinorArray& array);
+
+/// The same of an array of matrices, and those of direction mu of a field of doubles with all their reals.
+void copy_array(const SpinorArray& array, LinkField& to, int mu);
+void copy_array(const LinkField& from, int mu, const SpinorArray& array);
 
 }  // namespace quarksmith

@@ -1,5 +1,5 @@
 /// \file
-/// Spinors in arrays of other codes, and their copies to and from fields; shared by hosts and GPUs.
+/// Spinors and matrices in arrays of other codes, and their copies to and from fields; shared by hosts and GPUs.
 #pragma once
 
 #include "runtime/kernels/site_draws.hpp"
@@ -26,14 +26,16 @@ struct SitePlaces {
   }
 };
 
-/// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of numbers.
+/// An array that holds a spinor at each of its places, [spin][colour] or [colour][spin], as pairs of numbers; or a
+/// matrix, whose rows are spins here.
 struct SpinorArray : SitePlaces {
   char* data = nullptr;
   long long spin = 3, colour = 1;  ///< complex numbers to the next spin, colour
-  double rotation[32] = {};  ///< M, unitary: a field holds M psi; 4x4, of one spin 1 in the first place
+  bool rotated = false;
+  double rotation[32] = {};  ///< if rotated, M, unitary, 4x4: a field holds M psi
 };
 
-/// Copies between an array and one right-hand side of a field of doubles.
+/// Copies between an array and one right-hand side of a field of doubles, or its matrices of one direction.
 struct ArrayMove {
   SpinorArray array;
   StoredSites field;
@@ -79,8 +81,9 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
   for (int c = 0; c < m.colours; ++c)
     for (int r = 0; r < m.spins; ++r) {
       double re = 0, im = 0;
-      for (int s = 0; s < m.spins; ++s) {
-        const double* e = a.rotation + 2 * (m.to_array ? 4 * s + r : 4 * r + s);
+      for (int s = a.rotated ? 0 : r; s < (a.rotated ? m.spins : r + 1); ++s) {
+        const double one[2] = {1, 0};
+        const double* e = a.rotated ? a.rotation + 2 * (m.to_array ? 4 * s + r : 4 * r + s) : one;
         if (e[0] == 0 && e[1] == 0) continue;
         const double g = m.to_array ? -e[1] : e[1];
         const int own = 2 * (m.colours * s + c);

@@ -1,4 +1,4 @@
-"""Right-hand sides, guesses and solutions in arrays of other libraries: of the host, and of a GPU where there is one.
+"""Right-hand sides, guesses, solutions and links in arrays of other libraries: of the host, and of a GPU where there is one.
 
 Without one, an object that describes itself as arrays of GPUs do shows what is refused. On a machine without the build
 tree `QUARKSMITH_PACKAGE=installed pytest test_python_device_arrays.py` takes an installed package.
@@ -262,6 +262,22 @@ def test_arrays_of_every_order(qs, there, library, word):
     assert np.array_equal(library.host(out), staggered.lexicographic())
 
 
+@pytest.mark.parametrize("word", ["complex128", "complex64"])
+def test_links_and_momenta(qs, there, library, word):
+    for field in (there, qs.Momenta(there.lattice, seed=3)):
+        numbers = field.lexicographic().astype(word)
+        stored = np.ascontiguousarray(numbers.transpose(6, 0, 4, 3, 2, 1, 5))
+        back = tuple(np.argsort((6, 0, 4, 3, 2, 1, 5)))
+        taken = there.copy() if field is there else qs.Momenta(there.lattice)
+        taken.assign(library.transpose(library.asarray(0 * stored), back))
+        assert not taken.lexicographic().any()
+        taken.assign(library.transpose(library.asarray(stored), back))
+        assert np.allclose(taken.lexicographic(), numbers, rtol=0, atol=1e-14 if word == "complex128" else 1e-6)
+        out = library.transpose(library.asarray(np.zeros_like(stored)), back)
+        field.lexicographic(out=out)
+        assert np.array_equal(library.host(out), numbers)
+
+
 def test_arrays_are_used_in_the_order_of_their_stream(qs, there, library):
     numbers = numbers_of(there)
     field, taken = spinors_of(qs, there, 2 * numbers), qs.Spinors(there.lattice, rhs=RHS)
@@ -300,6 +316,8 @@ def test_numbers_do_not_pass_the_host(qs, there):
     field, out = spinors_of(qs, there, numbers), qs.Spinors(there.lattice, rhs=RHS)
     a, to = torch.from_numpy(numbers).cuda(), torch.zeros(numbers.shape, dtype=torch.complex128, device="cuda")
     assert copies(lambda: field.assign(a)) == copies(lambda: field.lexicographic(out=to)) == []
+    matrices = torch.zeros(there.lexicographic().shape, dtype=torch.complex128, device="cuda")
+    assert copies(lambda: there.lexicographic(out=matrices)) == copies(lambda: there.assign(matrices)) == []
     solver = qs.Solver(there, **CLOVER)
 
     def by_fields():
