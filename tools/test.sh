@@ -49,7 +49,7 @@ fuzz() {
   exec "$build/bin/quarksmith_fuzz" --files 48000 --workers 2 --seed 20261123 --keep "$build/fuzz"
 }
 
-c_tests() { cd "$build" && exec bin/quarksmith_c_tests; }
+c_tests() { cd "$build" && OMP_NUM_THREADS=1 exec bin/quarksmith_c_tests; }
 
 # Each rank computes with one thread, and gives way while it waits.
 on_ranks() {
@@ -71,22 +71,25 @@ on_hosts() {
 
 several=""
 if command -v mpirun >/dev/null && ldd "$build/bin/quarksmith" | grep -q libmpi; then several=yes; fi
-# In three parts, since references compute with one thread: two of kernels and actions, which have all threads, and
-# methods, of many steps on few sites, where these would only wait for each other. Damaged files are the same ones each
-# time; `make fuzz` goes on from where it was.
+# In three parts, with one thread each: more of them would only wait for each other's processors. Some of the kernels
+# follow with all threads. Damaged files are the same ones each time; `make fuzz` goes on from where it was.
 kernels="Kernels/*:Devices/*:Actions/*"
-started=()
-for part in 0 1; do
-  start tests$part "$build/tests$part.xml" cpp_tests tests$part "$kernels" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
-done
 long=":MultigridSolve.ALightBrillouin*" one="*-Lattices/ExpressionsOnParts*"  # what profile wide has as well
 [ -z "$wide" ] || long="" one="*"
+started=()
+for part in 0 1; do
+  start tests$part "$build/tests$part.xml" \
+    cpp_tests tests$part "$kernels" OMP_NUM_THREADS=1 GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
+done
 start tests2 "$build/tests2.xml" cpp_tests tests2 "-$kernels$long" OMP_NUM_THREADS=1
 start fuzz quarksmith_fuzz fuzz
 start c_tests quarksmith_c_tests c_tests
 [ -z "$several" ] || start ranks1 "$build/tests_ranks1.xml" on_ranks 1 "$one"
 finish
-cat "$build"/tests[012].log > "$build/tests.log" && rm "$build"/tests[012].log
+started=()
+start tests3 "$build/tests3.xml" cpp_tests tests3 "Kernels/*" GTEST_TOTAL_SHARDS=16 GTEST_SHARD_INDEX=7
+finish
+cat "$build"/tests[0123].log > "$build/tests.log" && rm "$build"/tests[0123].log
 grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
 cat "$build/fuzz.log" "$build/c_tests.log"
 if [ -n "$several" ]; then
