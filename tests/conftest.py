@@ -9,6 +9,7 @@ import pytest
 LEFT_TO_FULL = """
 command/test_build.py::test_kernels_for_tests_alone_change_objects_of_cuda_alone
 command/test_build.py::test_tests_and_the_demo_add_objects_and_change_none
+command/test_dist.py::test_a_clone_renders_what_it_lacks_and_what_is_old
 command/test_dist.py::test_a_clone_says_what_rendering_needs
 command/test_dist.py::test_a_commit_gives_the_same_bytes_and_nothing_is_replaced_unasked
 command/test_dist.py::test_what_is_not_committed_or_not_rendered_is_told
@@ -47,6 +48,7 @@ command/test_quda_solves.py::test_every_setting_is_right_or_refused_by_name?[!0]
 command/test_ranks.py::test_propagator_is_that_of_one_process?wilson?
 command/test_residual.py::test_quarks_of_walls_are_those_of_the_links_in_the_file?moebius*
 command/test_solver.py::test_default_goes_on_with_cg_and_says_so
+command/test_split.py::test_propagators_have_the_same_bits?4-*
 command/test_stated.py::test_energies_of_free_quarks_are_zeros_of_the_determinant
 command/test_stated.py::test_several_ranks_solve_as_one?[!d]*
 command/test_sweep.py::test_a_racy_candidate_is_rejected
