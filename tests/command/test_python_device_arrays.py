@@ -146,7 +146,7 @@ def test_memory_of_a_gpu_is_refused_without_one(qs, u):
             call()
     for other in (u, qs.Momenta(u.lattice)):
         with pytest.raises(qs.UsageError, match="in the memory of a GPU"):
-            other.assign(fake)
+            other.assign(Fake(other.lexicographic()))
     with pytest.raises(qs.UsageError, match="give a pool to"):
         qs.use_pool(lambda size, stream: 0, device="cpu")
     with pytest.raises(qs.UsageError, match="'jax' is no pool"):
