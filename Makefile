@@ -73,7 +73,7 @@ generate: setup  ## render the sources of PROFILE (default: into generated/; sec
 library: generate  ## build the library and the command into BUILD (minutes)
 	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
 	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS:kernels=ON),$(WITHOUT_TESTS)) $(FOR_USE))
-	@grep '^-- Targets' $(BUILD)/configure.log
+	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
 	@cmake --build $(BUILD) --target $(or $(if $(filter ON,$(TESTS)),all),quarksmith $(if \
 	  $(filter kernels,$(TESTS)),quarksmith_kernel_tests,quarksmith_quda))
 
