@@ -69,12 +69,13 @@ if(QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets)
 `make install` (or cmake -DQUARKSMITH_CUDA_FOR_TESTS=OFF) compiles them for use\")")
 endif()
 
-# Kernels of a source are assembled beside each other where there are processors for that: large sources come last.
-cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 if(NOT QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets AND NOT cuda_found)
   message(STATUS "CUDA kernels: compiling them takes minutes (`generator explain` estimates it), and no GPU is here \
 to run them; CUDA=OFF leaves them out")
 endif()
+
+# Kernels of a source are assembled beside each other where there are processors for that: large sources come last.
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 if(NOT QUARKSMITH_CUDA_FOR_TESTS AND cuda IN_LIST targets AND processors GREATER_EQUAL 8)
   include(CheckCompilerFlag)
   check_compiler_flag(CUDA --split-compile=8 QUARKSMITH_SPLIT_COMPILE)
