@@ -62,6 +62,9 @@ class Measurements final : public ResumableRun {
     return fmt::format("{} of {} configurations are kept in {}: the same command line goes on from there", done(),
                        list_.all.size(), where());
   }
+  std::string too_short() const override {
+    return measured_ > 0 ? "" : "no configuration was measured in this time; give more";
+  }
   /// A time limit leaves results in memory to the caller.
   void stop() override {
     if (o_.out.empty()) report(session_, json_of(result_));
@@ -203,6 +206,7 @@ class Measurements final : public ResumableRun {
     else
       write(c, record);
     done_[c.label()] = text_attribute(record.attributes, "gauge_digest");
+    ++measured_;
   }
 
   /// Writes a record at once or not at all.
@@ -263,6 +267,7 @@ class Measurements final : public ResumableRun {
   std::optional<NamedGauge> first_;
   std::map<std::string, std::string> done_;  ///< labels, and the digests of their links
   std::size_t next_ = 0;                     ///< in the list; those before it are done, once that is known
+  int measured_ = 0;                         ///< by this run
   MeasureResult result_;
   Existing of_out_ = Existing::refuse;
 };

@@ -36,6 +36,7 @@ CHECKED = (
     (r"^quarksmith sweep ", "needs what a sweep packed; test_sweep.py runs it"),
     (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
     (r"tools/(measure_host\.sh|(scaling|batch)_tables?\.py) ", "needs GPUs; test_gpu_tools.py runs it"),
+    (r"tools/plots \w+ \S*generated/tuned|-m generator report ", "reads all evidence; test_report.py draws it"),
     (r"(masses|analysis/\w+)\.(toml|py)\b", "needs ensembles; test_masses.py and test_analysis.py run it"),
     (r"quarksmith measure (nucleon_charge|loop|flow|potential|gluon)\.toml", "test_analysis.py runs it"),
     (r"quarksmith_ranks_tests$", "takes minutes; tools/test.sh runs it"),

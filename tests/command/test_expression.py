@@ -69,7 +69,7 @@ def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path, capsys):
     build = read_build(BUILD)
     commands = {t: ["/nowhere/c++", *c[1:]] for t, c in build.commands.items()}
     monkeypatch.setattr(
-        "generator.__main__.read_build", lambda _: dataclasses.replace(build, folder=tmp_path, commands=commands)
+        "generator.commands.read_build", lambda _: dataclasses.replace(build, folder=tmp_path, commands=commands)
     )
     assert main(["expression", str(ROOT / "examples" / "jacobi.py")]) == 1
     error = capsys.readouterr().err

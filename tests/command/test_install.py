@@ -10,24 +10,41 @@ from conftest import BUILD, ROOT
 from test_ranks import ENVIRONMENT, LAUNCH
 
 
-def test_a_consumer_finds_the_installed_package(tmp_path):
-    prefix, build = tmp_path / "prefix", tmp_path / "build"
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Where it is installed."""
+    prefix = tmp_path_factory.mktemp("prefix")
     subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
-    assert (prefix / "bin" / "quarksmith").exists()
-    assert (prefix / "include" / "quarksmith.h").exists()
+    return prefix
+
+
+def built(prefix, folder, *targets):
+    """The folder of these programs, those of the page about C++ among them."""
     pages = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/howto-cpp.md").read_text(), re.S)
     for name, page in zip(("pion", "flow"), pages, strict=True):
-        (tmp_path / f"{name}.cpp").write_text(page)
+        (folder / f"{name}.cpp").write_text(page)
+    build = folder / "build"
     configure = ["cmake", "-S", ROOT / "tests/consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
-    configure.append(f"-DPAGES={tmp_path}")
-    for command in (configure, ["cmake", "--build", build]):
+    configure.append(f"-DPAGES={folder}")
+    for command in (configure, ["cmake", "--build", build, "--target", *targets]):
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr
+    return build
+
+
+def test_a_consumer_finds_the_installed_package(prefix, tmp_path):
+    assert (prefix / "bin" / "quarksmith").exists()
+    assert (prefix / "include" / "quarksmith.h").exists()
+    build = built(prefix, tmp_path, "consumer", "consumer_c", "consumer_kick")
     for program, solves in (("consumer", 1), ("consumer_c", 2)):
         run = subprocess.run([build / program], capture_output=True, text=True, check=True)
         assert run.stdout.count("iterations, |b - M x| / |b| =") == solves, program
     run = subprocess.run([build / "consumer_kick"], capture_output=True, text=True, check=True)
     assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
+
+
+def test_programs_of_the_pages_print_what_they_say(prefix, tmp_path):
+    build = built(prefix, tmp_path, "all")
     check_ranks(build / "consumer_ranks", prefix / "bin" / "quarksmith", tmp_path)
     check_pion(build / "consumer_pion", prefix / "bin" / "quarksmith", tmp_path)
     check_flow(build / "consumer_flow", prefix / "bin" / "quarksmith", tmp_path)

@@ -16,6 +16,10 @@ RUN = """
 files = ["weak:0.3:4,4,4,8:5"]
 numbers = [1]
 
+[gauge_fixing]
+condition = "coulomb"
+tol = 1e-6
+
 [[source]]
 name = "point"
 at = [0, 0, 0, 0]
@@ -93,6 +97,8 @@ def test_measurements_have_the_same_records(mpirun, ranks, split):  # noqa: F811
         records[name] = mpirun.json(f"{name}.json")
     assert records["together"]["configurations"][0]["results"]["pion"]["values"]
     assert records["apart"] == records["chosen"] == records["together"]
+    line = ("measure", "run.toml", "--out", "late.h5", *grid, *how, "--time-limit", "0.01")
+    assert "no configuration was measured" in mpirun.error(ranks, *line, status=1)
 
 
 def test_quarks_that_need_all_ranks_are_not_split(mpirun):  # noqa: F811
