@@ -1,7 +1,7 @@
 """Right-hand sides, guesses, solutions and links in arrays of other libraries: of the host, and of a GPU.
 
-Without a GPU, an object that describes itself as arrays of GPUs do shows what is refused. On a machine without the build
-tree `QUARKSMITH_PACKAGE=installed pytest test_python_device_arrays.py` takes an installed package.
+Without a GPU, an object that describes itself as arrays of GPUs do shows what is refused. On a machine without the
+build tree `QUARKSMITH_PACKAGE=installed pytest test_python_device_arrays.py` takes an installed package.
 """
 
 import importlib.util
