@@ -132,9 +132,11 @@ SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const i
   bytes_ = std::size_t((half ? lattice.half_sites() : lattice.sites()) - 1) * to_next + least;
 }
 
-LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length)
+LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length,
+                       bool may_spread)
     : lattice_(lattice),
       length_(length),
+      spread_(choice(format.spread, "spread", "0 or 1")),
       reals_(reals_of(format, kind)),
       by_direction_(choice(format.order, "order", "QUARKSMITH_SITE_MAJOR or QUARKSMITH_DIRECTION_MAJOR")),
       by_column_(choice(format.colour, "colour", "QUARKSMITH_ROW_MAJOR or QUARKSMITH_COLUMN_MAJOR")),
@@ -152,6 +154,7 @@ LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& for
   }
   if (kind == MatrixKind::momenta && (staggered || std::ranges::count(format.boundary, 0.0) != directions))
     refuse("eta or boundary of momenta, which have no phases; leave them 0");
+  if (spread_ && !may_spread) refuse("spread 1 belongs to the links of a gauge field; use 0 here");
 }
 
 /// Those of P; of 8 reals i lambda_a / 2.
@@ -241,7 +244,7 @@ void LinkArrays::require_boundary(const std::array<Complex64, directions>& phase
                     angles_text(boundary_), angles_text(phase)));
 }
 
-std::string LinkArrays::phases_text() const { return fmt::format("{} {}", eta_, angles_text(boundary_)); }
+std::string LinkArrays::phases_text() const { return fmt::format("{} {} {}", eta_, angles_text(boundary_), spread_); }
 
 SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format* format, int spins,
                            const BasisInfo& basis)
@@ -249,6 +252,8 @@ SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_forma
       half_(choice(format->half, "half", "0 or 1")),
       sites_(lattice, *format, 6 * spins, half_) {
   static_cast<SitePlaces&>(order_) = sites_.places();
+  std::copy_n(format->spread, directions, order_.turn);
+  order_.spread = std::ranges::count(order_.turn, 0.0) != directions;
 }
 
 template <class Work>

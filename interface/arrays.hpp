@@ -122,10 +122,11 @@ enum class MatrixKind { links, momenta };
 /// The format of arrays of links or momenta, checked.
 class LinkArrays {
  public:
-  /// \param length sites of a hop with these links.
+  /// \param length sites of a hop with these links. \param may_spread its phases may be spread over all links.
   /// \throws StatusError the format is impossible, or has what momenta do not.
   LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind = MatrixKind::links,
-             int length = 1);
+             int length = 1, bool may_spread = false);
+  bool spread() const { return spread_; }
 
   /// Phases that the format names are divided out, those of the boundary are in to.phase. \param arrays in memory of
   /// the host or of the device. \throws StatusError they are in that of another device.
@@ -146,7 +147,9 @@ class LinkArrays {
   Complex64 phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const;
 
   Lattice lattice_;
-  int length_, reals_;
+  int length_;
+  bool spread_;
+  int reals_;
   bool by_direction_, by_column_;
   SiteArrays sites_;
   std::array<int, directions> mu_of_;

@@ -31,6 +31,37 @@ auto as_file_error(const Body& body) {
   }
 }
 
+/// Phases of all links, spread for those of the boundary: multiplies by them (sign 1) or divides (-1), and moves what
+/// they come to across the lattice out of the boundary's phases or into them.
+void spread_phases(HostGauge& gauge, const std::array<double, directions>& angles, int sign) {
+  for (int mu = 0; mu < directions; ++mu) {
+    if (angles[mu] == 0) continue;
+    const Complex64 each = std::polar(1.0, sign * std::numbers::pi * angles[mu]);
+#pragma omp parallel for schedule(static)
+    for (long long i = 0; i < gauge.lattice.sites(); ++i)
+      for (Complex64& z : gauge.link(i, mu)) z *= each;
+    gauge.phase[mu] *= phase_of(-sign * angles[mu] * gauge.lattice.global_extent(mu));
+  }
+}
+
+/// The angle of the phase that all links of a direction share, by their determinants; 0 where they share none. A sign
+/// of the boundary is so to all digits.
+std::array<double, directions> shared_angles(const HostGauge& gauge, Communicator& ranks) {
+  std::array<double, directions> angles{};
+  const auto det = [&](long long i, int mu) { return determinant(gauge.link(i, mu).data(), gauge.colours()); };
+  for (int mu = 0; mu < directions; ++mu) {
+    Complex64 shared = det(0, mu);
+    ranks.broadcast(&shared, sizeof shared, 0);
+    double most = std::abs(std::abs(shared) - 1);
+    for (long long i = 0; i < gauge.lattice.sites(); ++i) most = std::max(most, std::abs(det(i, mu) - shared));
+    if (!(ranks.largest(most) < 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
+    angles[mu] = std::arg(shared) / std::numbers::pi / gauge.colours();
+    const double length = gauge.lattice.global_extent(mu), whole = std::round(angles[mu] * length);
+    if (std::abs(angles[mu] * length - whole) < 1e-6) angles[mu] = whole / length;
+  }
+  return angles;
+}
+
 }  // namespace
 
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
@@ -47,12 +78,14 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     HostGauge host(c.lattice());
-    const LinkArrays arrays(c.lattice(), f);
+    const LinkArrays arrays(c.lattice(), f, MatrixKind::links, 1, true);
     arrays.read(c.device(), links, host);
     agree(arrays.phases_text());
     check_unitarity(host, c.ranks());
+    std::array<double, directions> spread{};
+    if (arrays.spread()) spread_phases(host, spread = shared_angles(host, c.ranks()), -1);
     fold_boundary_phases(host, c.ranks());
-    give<Gauge>(gauge, c.shared, std::move(host));
+    give<Gauge>(gauge, c.shared, std::move(host), spread);
   });
 }
 
@@ -90,7 +123,10 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    LinkArrays(g.lattice(), require_struct(format, "quarksmith_link_format")).write(g.device(), g.gauge, links);
+    const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, 1, true);
+    HostGauge made = g.gauge;
+    if (arrays.spread()) spread_phases(made, g.spread, 1);
+    arrays.write(g.device(), made, links);
   });
 }
 
@@ -118,6 +154,13 @@ quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(angle, "angle");
     for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.gauge.phase[mu]) / std::numbers::pi;
+  });
+}
+
+quarksmith_status quarksmith_gauge_spread(quarksmith_gauge* gauge, double angle[4]) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    require(angle, "angle");
+    std::copy(g.spread.begin(), g.spread.end(), angle);
   });
 }
 

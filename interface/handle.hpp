@@ -67,9 +67,12 @@ struct Context final : Handle {
 };
 
 struct Gauge final : Handle {
-  Gauge(std::shared_ptr<SharedDomain> s, HostGauge g) : Handle(std::move(s)), gauge(std::move(g)) {}
+  Gauge(std::shared_ptr<SharedDomain> s, HostGauge g, const std::array<double, directions>& angles = {})
+      : Handle(std::move(s)), gauge(std::move(g)), spread(angles) {}
   static constexpr HandleKind kind = HandleKind::gauge;
   HostGauge gauge;
+  /// Angles of a site along each direction, in units of pi, that were divided out of all links; gauge.phase has them.
+  std::array<double, directions> spread{};
   NumbersByName fields;  ///< of actions
 };
 

@@ -126,7 +126,7 @@ quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_con
     const std::vector<const Complex64*> to_all(std::size_t(groups->count()), g.gauge.site.at(0));
     groups->hand_out(g.gauge.site.each(), to_all, links.site.at(0));
     links.phase = g.gauge.phase;
-    give<Gauge>(split, to->shared, std::move(links));
+    give<Gauge>(split, to->shared, std::move(links), g.spread);
   });
 }
 

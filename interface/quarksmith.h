@@ -167,8 +167,9 @@ quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
 /** Means of tr / 3 (re, im) of the products of links, without phases, round the lattice in x, y, z, t. */
 quarksmith_status quarksmith_gauge_polyakov(quarksmith_gauge* gauge, double loops[4][2]);
-/** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
+/** Phases found in the links across the last slice of x, y, z, t, in units of pi (1: a sign), and `spread` over all. */
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
+quarksmith_status quarksmith_gauge_spread(quarksmith_gauge* gauge, double angle[4]);
 /** Stores a copy of a field that an action takes in addition to the links (docs/howto-action.md). Operators, solvers
  * and quarks made of these links later use it with `field=phi=NAME`, where phi is the name in the action. `count`
  * pairs (re, im) on all sites, x fastest, t slowest; at each site one number (scalars), one of modulus 1 for each

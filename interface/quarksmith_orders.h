@@ -45,6 +45,10 @@ typedef struct {
   /** Phases in units of pi (1: a sign) that links across the last slice of x, y, z, t hold and that are divided out;
    * default 0: looked for, if the links are SU(3). */
   double boundary[4];
+  /** 1: links of a direction may share a phase exp(i pi a), as of a boundary condition that is spread over them
+   * (tmLQCD). It is divided out and is exp(i pi a L) of the boundary; quarksmith_gauge_spread has a. Default 0: such
+   * links are U(3). */
+  int spread;
 } quarksmith_link_format;
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format);
 
@@ -58,6 +62,9 @@ typedef struct {
   int half;          /**< 1: an array holds only the sites of the parity that is read or written; default 0: all */
   const char* basis; /**< `degrand_rossi` (default), `ukqcd`, `chiral`, or one of the build, e.g. `non_relativistic` */
   size_t stride;     /**< as for links; of arrays of one parity from a site of this parity to the next one */
+  /** Beside links with such phases the angles a: the array holds exp(-i pi sum a_mu x_mu) psi(x), x in the whole
+   * lattice; default 0. */
+  double spread[4];
 } quarksmith_spinor_format;
 quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format);
 

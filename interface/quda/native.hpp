@@ -72,6 +72,7 @@ class Quark {
   double rescaling = 1;         ///< 2 kappa of QUDA's mass normalisations
   bool parity_of_five = false;  ///< arrays are even-odd in five dimensions
   bool staggered() const { return spins == 1; }
+  bool on_thin_links() const { return links_ == &state().wilson; }
   /// Sites of a vector times its slices.
   std::size_t sites(int parity) const { return state().sites() * slices / (parity == QUARKSMITH_FULL ? 1 : 2); }
   std::size_t components() const { return std::size_t(3 * spins); }

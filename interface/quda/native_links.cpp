@@ -97,6 +97,7 @@ double multiply_links_in_space(const quarksmith_link_format& of_caller, double b
   auto format = initial(quarksmith_link_format_init);
   std::copy_n(of_caller.eta, 4, format.eta);
   std::copy_n(of_caller.boundary, 4, format.boundary);
+  format.spread = 1;
   std::vector<double> numbers(72 * s.sites());
   void* array = numbers.data();
   check(quarksmith_gauge_get(s.wilson.gauge(), &array, &format));
@@ -123,11 +124,13 @@ void load_thin(void* h_gauge, const QudaGaugeParam& p) {
     meaning<int>("staggered_phase_type", p.staggered_phase_type,
                  {{QUDA_STAGGERED_PHASE_MILC, "QUDA_STAGGERED_PHASE_MILC", 0}});
   if (loaded.phases) std::copy_n(time_first, 4, format.eta);
+  format.spread = 1;  // theta boundaries of tmLQCD
   check(quarksmith_gauge_load(context, link_arrays(h_gauge, p).data(), &format, s.wilson.out()));
   loaded.declared = p.anisotropy != 1 && is_set(p.anisotropy);
   if (loaded.declared || p.reconstruct == QUDA_RECONSTRUCT_NO)
     loaded.anisotropy = multiply_links_in_space(format, loaded.declared ? p.anisotropy : 0);
   loaded.boundary = s.wilson.boundary();
+  check(quarksmith_gauge_spread(s.wilson.gauge(), loaded.spread.data()));
   check(quarksmith_gauge_plaquette(s.wilson.gauge(), loaded.plaquette.data()));
   s.loaded = loaded;
 }
@@ -200,6 +203,7 @@ void saveGaugeQuda(void* h_gauge, QudaGaugeParam* param) {
   if (state().loaded.anisotropy != 1) refuse("anisotropic links are not given back; use those that were passed");
   auto format = link_format(*param);
   if (state().loaded.phases) std::copy_n(time_first, 4, format.eta);
+  format.spread = 1;
   check(quarksmith_gauge_get(state().wilson.gauge(), link_arrays(h_gauge, *param).data(), &format));
 }
 

@@ -205,7 +205,7 @@ Vector Quark::alternate(Vector x) const {
 
 /// Times (-1)^(t (x + y + z)), which leads from phases with t first to those of naive staggered quarks, and back.
 Vector Quark::rephased(Vector x, int sites) const {
-  if (!staggered() || links_ != &state().wilson) return x;
+  if (!staggered() || !on_thin_links()) return x;
   const auto& e = state().extent();
   std::size_t n = 0;
   for (int p = sites == QUARKSMITH_ODD ? 1 : 0; p <= (sites == QUARKSMITH_EVEN ? 0 : 1); ++p)

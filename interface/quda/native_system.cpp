@@ -182,6 +182,7 @@ Spinors::Spinors(const QudaInvertParam& p, const Quark& quark, int sites)
     refuse("dirac_order QUDA_LEX_DIRAC_ORDER is served for all sites of one flavour; use QUDA_DIRAC_ORDER");
   format_.order = p.dirac_order == QUDA_QDP_DIRAC_ORDER ? QUARKSMITH_COLOUR_SPIN : QUARKSMITH_SPIN_COLOUR;
   format_.half = format_.sites == QUARKSMITH_EVEN_ODD;
+  if (quark.on_thin_links()) std::copy_n(state().loaded.spread.begin(), 4, format_.spread);
   if (!quark.staggered())
     format_.basis =
         meaning<const char*>("gamma_basis", p.gamma_basis,

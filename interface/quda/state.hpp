@@ -177,10 +177,11 @@ class State {
 
   /// What is known of the links of `wilson`.
   struct Loaded {
-    double anisotropy = 1;  ///< by which links in space were multiplied
-    bool declared = false;  ///< by the caller; else they were found to be a number times SU(3)
-    std::string boundary;   ///< option of operators
-    bool phases = false;    ///< they held staggered phases, t first
+    double anisotropy = 1;           ///< by which links in space were multiplied
+    bool declared = false;           ///< by the caller; else they were found to be a number times SU(3)
+    std::string boundary;            ///< option of operators
+    bool phases = false;             ///< they held staggered phases, t first
+    std::array<double, 4> spread{};  ///< and phases of the boundary in all links, as in formats
     std::array<double, 3> plaquette{};
     /// Options of operators on them.
     std::string options() const;

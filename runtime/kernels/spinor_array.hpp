@@ -33,6 +33,8 @@ struct SpinorArray : SitePlaces {
   long long spin = 3, colour = 1;  ///< complex numbers to the next spin, colour
   bool rotated = false;
   double rotation[32] = {};  ///< if rotated, M, unitary, 4x4: a field holds M psi
+  bool spread = false;       ///< the field holds exp(i pi sum turn_mu x_mu) times that, x in the whole lattice
+  double turn[directions] = {};
 };
 
 /// Copies between an array and one right-hand side of a field of doubles, or its matrices of one direction.
@@ -72,10 +74,14 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
   unsigned long long rest = m.numbers[slot];
   if (rest == SiteDraws::nowhere) return;
   int x[directions];
+  double angle = 0;
   for (int mu = 0; mu < directions; ++mu) {
     x[mu] = static_cast<int>(rest % m.extent[mu]) - m.origin[mu];
+    angle += a.turn[mu] * static_cast<double>(rest % m.extent[mu]);
     rest /= m.extent[mu];
   }
+  angle *= m.to_array ? -3.14159265358979323846 : 3.14159265358979323846;
+  const double real = a.spread ? cos(angle) : 1, imaginary = a.spread ? sin(angle) : 0;
   const PlaceNumbers given(a, a.of(x));
   const SiteWords words(m.field, slot, 0);
   for (int c = 0; c < m.colours; ++c)
@@ -92,6 +98,11 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
         const double v = m.to_array ? words[own + 1] : given.real(n + 1);
         re += e[0] * u - g * v;
         im += e[0] * v + g * u;
+      }
+      if (a.spread) {
+        const double turned = real * re - imaginary * im;
+        im = real * im + imaginary * re;
+        re = turned;
       }
       if (m.to_array) {
         const long long n = 2 * (r * a.spin + c * a.colour);

@@ -242,6 +242,41 @@ TEST_P(Orders, OfBoundaries) {
   expect(without, " boundary=0.3,0,0,1", {std::polar(1.0, 0.3 * std::numbers::pi), 1, 1, -1});
 }
 
+/// Phases of all links are a boundary condition, of which arrays of spinors know nothing: M is that of the links as they
+/// are.
+TEST_P(Orders, OfBoundariesThatAreSpread) {
+  HostGauge given = hot_gauge(Lattice(order_extent), 14);
+  double angles[] = {0.3 / order_extent[0], 0, 0, 1.0 / order_extent[3]}, found[4];
+  for (long long site = 0; site < given.lattice.sites(); ++site)
+    for (int mu = 0; mu < 4; ++mu)
+      for (Complex64& z : given.link(site, mu)) z *= std::polar(1.0, std::numbers::pi * angles[mu]);
+  const Context there = open(GetParam(), order_extent);
+  quarksmith_link_format f = link_format();
+  f.spread = 1;
+  const Numbers links = numbers_of(given);
+  const void* from = links.data();
+  Gauge gauge;
+  EXPECT_DONE(quarksmith_gauge_load(there, &from, &f, gauge.out()));
+  EXPECT_DONE(quarksmith_gauge_spread(gauge, found));
+  for (int mu = 0; mu < 4; ++mu) EXPECT_NEAR(found[mu], angles[mu], 1e-14);
+  EXPECT_DONE(quarksmith_gauge_phase(gauge, found));
+  EXPECT_NEAR(found[0], 0.3, 1e-13);
+  EXPECT_EQ(std::abs(found[3]), 1);
+  Numbers back(links.size());
+  void* to = back.data();
+  EXPECT_DONE(quarksmith_gauge_get(gauge, &to, &f));
+  EXPECT_LE(distance(back, links), 1e-14);
+  quarksmith_spinor_format spinors = spinor_format();
+  std::copy_n(angles, 4, spinors.spread);
+  const HostSpinor psi = reference::random_spinor(given.lattice, 2);
+  const std::vector<Numbers> in(1, numbers_of(psi));
+  std::vector<Numbers> out = in;
+  const Operator op = make_operator(gauge, text_of(action));
+  EXPECT_DONE(quarksmith_matrix_host(op, 0, 1, outputs(out).data(), inputs(in).data(), &spinors));
+  const dense::DenseAction as_given(Action(action.name(), {{"mass", 0}}, {1, 1, 1, 1}), given);
+  EXPECT_LE(distance(out[0], numbers_of(as_given.matrix(psi))), 1e-14);
+}
+
 ON_DEVICES_BY_NAME(Orders);
 
 }  // namespace

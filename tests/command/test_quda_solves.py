@@ -65,8 +65,10 @@ class Case:
         self.number = number
         self.setting = s = drawn(number) | (others or {})
         rng = np.random.default_rng(number)
-        self.antiperiodic = bool(number % 2)
+        self.antiperiodic = number % 4 == 1
         self.u = random_links(EXTENT, 0.35, rng)
+        if number % 4 == 3:  # by phases of all links, as tmLQCD has it
+            self.u[3] *= np.exp(1j * np.pi / EXTENT[3])
         self.order = ("QUDA_QDP_GAUGE_ORDER", "QUDA_MILC_GAUGE_ORDER", "QUDA_CPS_WILSON_GAUGE_ORDER")[number % 3]
         self.operator = Operator(s, self.u, self.antiperiodic)
         shape = self.operator.shape

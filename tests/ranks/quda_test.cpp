@@ -3,6 +3,8 @@
 #ifdef QUARKSMITH_MPI
 #include <quda_milc_interface.h>
 
+#include <numbers>
+
 #include "tests/ranks/c_interface.hpp"
 
 namespace {
@@ -54,15 +56,14 @@ class Client {
     QudaGaugeParam g = newQudaGaugeParam();
     std::copy_n(extent_, 4, g.X);
     g.cpu_prec = g.cuda_prec = g.cuda_prec_sloppy = QUDA_DOUBLE_PRECISION;
-    g.type = QUDA_WILSON_LINKS, g.gauge_order = QUDA_QDP_GAUGE_ORDER, g.t_boundary = QUDA_ANTI_PERIODIC_T;
-    g.reconstruct = QUDA_RECONSTRUCT_12, g.gauge_fix = QUDA_GAUGE_FIXED_NO, g.anisotropy = 1;
+    g.type = QUDA_WILSON_LINKS, g.gauge_order = QUDA_QDP_GAUGE_ORDER, g.t_boundary = QUDA_PERIODIC_T;
+    g.reconstruct = QUDA_RECONSTRUCT_NO, g.gauge_fix = QUDA_GAUGE_FIXED_NO, g.anisotropy = 1;
     HostGauge u = weak_gauge(Lattice(all_sites), 0.3, 5);
-    std::vector<Numbers> links(4);
+    std::vector<Numbers> links(4);  // antiperiodic, by phases of all links
     for (int mu = 0; mu < 4; ++mu) {
       for (long long n = 0; n < u.lattice.sites(); ++n)
         for (int k = 0; k < 9; ++k)
-          links[mu].push_back(u.link(n, mu)[k] *
-                              (mu == 3 && u.lattice.coordinates(n)[3] + 1 == all_sites[3] ? -1. : 1.));
+          links[mu].push_back(u.link(n, mu)[k] * std::polar(1.0, mu == 3 ? std::numbers::pi / all_sites[3] : 0));
       links[mu] = here(links[mu], 9);
     }
     loadGaugeQuda(outputs(links).data(), &g);
@@ -72,6 +73,7 @@ class Client {
     solves(made);
     momenta(made, g);
     g.staggered_phase_type = QUDA_STAGGERED_PHASE_MILC, g.return_result_gauge = 1;
+    g.t_boundary = QUDA_ANTI_PERIODIC_T;
     staggeredPhaseQuda(outputs(links).data(), &g);
     for (const Numbers& one : links) made.arrays.push_back({one, 9});
     freeCloverQuda();
