@@ -242,8 +242,8 @@ TEST_P(Orders, OfBoundaries) {
   expect(without, " boundary=0.3,0,0,1", {std::polar(1.0, 0.3 * std::numbers::pi), 1, 1, -1});
 }
 
-/// Phases of all links are a boundary condition, of which arrays of spinors know nothing: M is that of the links as they
-/// are.
+/// Phases of all links are a boundary condition, of which arrays of spinors know nothing: M is that of the links as
+/// they are.
 TEST_P(Orders, OfBoundariesThatAreSpread) {
   HostGauge given = hot_gauge(Lattice(order_extent), 14);
   double angles[] = {0.3 / order_extent[0], 0, 0, 1.0 / order_extent[3]}, found[4];
