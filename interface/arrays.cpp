@@ -5,6 +5,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/order.hpp"
 #include "solvers/actions/dirac.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::interface {
 namespace {
@@ -39,11 +40,19 @@ constexpr double half_root = std::numbers::sqrt2 / 2;
 constexpr ArrayBasis array_bases[] = {{"ukqcd", {1, 0, 0, -1}},
                                       {"chiral", {-half_root, -half_root, half_root, -half_root}}};
 
+/// \throws UnknownName neither fields nor arrays have such a basis.
+const BasisInfo& basis_of_fields(std::string_view name) try { return find_basis(name); } catch (const UnknownName&) {
+  std::vector<std::string_view> all;
+  for (const BasisInfo& b : bases()) all.push_back(b.name);
+  for (const ArrayBasis& b : array_bases) all.push_back(b.name);
+  unknown_name("basis", name, all);
+}
+
 /// V of gamma = V gamma_DeGrandRossi V^+ for the basis of an array.
 std::array<std::array<Complex64, 4>, 4> rotation_to(std::string_view name) {
   const auto own = std::ranges::find(array_bases, name, &ArrayBasis::name);
   const bool known = own != std::end(array_bases);
-  const BasisInfo& basis = find_basis(known ? "non_relativistic" : name);
+  const BasisInfo& basis = known ? find_basis("non_relativistic") : basis_of_fields(name);
   const ArrayBasis turn = known ? *own : ArrayBasis{name, {1, 0, 0, 1}};
   std::array<std::array<Complex64, 4>, 4> v{};
   for (int r = 0; r < 4; ++r)

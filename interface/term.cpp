@@ -8,6 +8,9 @@ using namespace quarksmith::interface;
 
 namespace {
 
+/// Largest number in a term that is taken for one, and scale.
+constexpr double most_number = 1e10;
+
 /// The format of arrays of site terms, checked.
 class TermArrays {
  public:
@@ -17,7 +20,8 @@ class TermArrays {
         colour_spin_(choice(format.index, "index", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
         scale_(require_finite(format.scale, "scale")),
         sites_(lattice, format, 72) {
-    if (scale_ == 0) refuse("scale 0; use 1, or 1 / (2 kappa)");
+    if (!(std::abs(scale_) >= 1 / most_number && std::abs(scale_) <= most_number))
+      refuse(fmt::format("scale {}; use 1, or 1 / (2 kappa)", scale_));
   }
 
   /// Whole blocks of all sites. \param power 1; -1 of the inverse, which the scale divides.
@@ -86,8 +90,9 @@ quarksmith_status quarksmith_gauge_term(quarksmith_gauge* gauge, const char* nam
     const TermArrays arrays(g.device(), g.lattice(), require_struct(format, "quarksmith_term_format"));
     std::vector<Complex64> blocks = arrays.read(term, "term", 1);
     for (std::size_t n = 0; n < blocks.size(); ++n)
-      if (!std::isfinite(blocks[n].real()) || !std::isfinite(blocks[n].imag()))
-        throw StatusError(QUARKSMITH_BAD_DATA, fmt::format("a number of the term of site {} is not finite", n / 72));
+      if (!(std::abs(blocks[n]) <= most_number))
+        throw StatusError(QUARKSMITH_BAD_DATA,
+                          fmt::format("a number of the term of site {} is not finite, or beyond 1e10", n / 72));
     if (inverse != nullptr)
       if (const double off = deviation(blocks, arrays.read(inverse, "inverse", -1)); !(off <= 1e-4))
         throw StatusError(QUARKSMITH_BAD_DATA,

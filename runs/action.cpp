@@ -301,8 +301,12 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
     } else {
       const std::size_t colon = std::filesystem::exists(value) ? std::string::npos : value.rfind(':');
       const std::string dataset = colon == std::string::npos ? name : value.substr(colon + 1);
-      session.reading("field", value.substr(0, colon));
-      read = std::make_shared<GivenField>(read_field(value.substr(0, colon), dataset, kind, lattice));
+      const std::string file = value.substr(0, colon);
+      if (!std::filesystem::exists(file))
+        throw UsageError(fmt::format("{} {}={}: {}there is no file {}", by, name, value,
+                                     session.in_memory ? "no field of that name is with the links, and " : "", file));
+      session.reading("field", file);
+      read = std::make_shared<GivenField>(read_field(file, dataset, kind, lattice));
     }
     if (read->kind == "matrices") read->unitary = is_multiple_of_unitary(read->links, session.ranks());
     if (!fields.emplace(name, std::move(read)).second)

@@ -121,7 +121,7 @@ struct SourceTable : Description {
       add("at", Member::Integers{&at, each, true}, "a position, or a list of them").range(0, 1 << 24).recent();
       add("count", count, "random positions, drawn for each configuration").range(1, most_positions).recent();
     }
-    add("seed", seed, "of random positions and of noise").range(0, INT64_MAX).recent().only("count, noise", [this] {
+    add("seed", seed, "of random positions and of noise").recent().only("count, noise", [this] {
       return draws() ? "" : "belongs to count and to kinds of noise; leave it out";
     });
     for (const ChoiceParameter& p : to.kind->parameters)
@@ -142,7 +142,7 @@ struct SourceTable : Description {
     if (given("at") && given("count")) refuse(Kind::contradicts, "at", "and count both choose positions; give one");
     if (draws() && !given("seed")) refuse(Kind::missing, "seed", "is required");
     to.drawn = given("count");
-    to.seed = static_cast<std::uint64_t>(seed);
+    to.seed = seed;
     if (given("smearing")) to.smearing = quark_smearing_of(smearing);
     std::copy(momentum.begin(), momentum.end(), to.momentum.begin());
     if (to.coordinates() == 0 || to.drawn) {
@@ -183,7 +183,8 @@ struct SourceTable : Description {
   const MeasurePlan& plan;
   const Lattice& lattice;
   std::vector<long long> at, momentum;
-  long long count = 1, seed = 0;
+  long long count = 1;
+  std::uint64_t seed = 0;
   std::string smearing;
 };
 

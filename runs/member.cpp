@@ -117,13 +117,14 @@ void Member::refuse(Refusal::Kind kind, const Value& value, const Wording& wordi
 void Member::refuse_type(const Value& value, const Wording& wording) const {
   const bool is_whole = is_number() && !std::holds_alternative<double*>(target_);
   const auto* list = std::get_if<Integers>(&target_);
-  const std::string kind = is_flag()                                               ? "true or false"
-                           : is_whole                                              ? "a whole number"
-                           : type() == "FLOAT"                                     ? "a number"
-                           : std::holds_alternative<Texts*>(target_)               ? "a table of texts"
-                           : std::holds_alternative<std::vector<double>*>(target_) ? "a list of numbers"
-                           : list == nullptr                                       ? "a text"
-                           : list->each == 0                                       ? "a list of whole numbers"
+  const auto* text = std::get_if<Text>(&target_);
+  const std::string kind = is_flag()                                                  ? "true or false"
+                           : is_whole                                                 ? "a whole number"
+                           : type() == "FLOAT" || (text != nullptr && words_.empty()) ? "a number"
+                           : std::holds_alternative<Texts*>(target_)                  ? "a table of texts"
+                           : std::holds_alternative<std::vector<double>*>(target_)    ? "a list of numbers"
+                           : list == nullptr                                          ? "a text"
+                           : list->each == 0                                          ? "a list of whole numbers"
                                              : fmt::format("a list of {} whole numbers", list->each);
   refuse(Refusal::Kind::type, value, wording,
          fmt::format("{}: '{}' is not {}", wording.name(name_),
@@ -158,7 +159,8 @@ long long Member::whole(const Value& value, const Wording& wording) const {
 }
 
 std::uint64_t Member::natural(const Value& value, const Wording& wording) const {
-  if (!std::holds_alternative<Word>(value.value) && !std::holds_alternative<long long>(value.value))
+  const bool is_text = std::holds_alternative<std::string>(value.value);  // TOML's own numbers have 63 bits
+  if (!is_text && !std::holds_alternative<Word>(value.value) && !std::holds_alternative<long long>(value.value))
     refuse_type(value, wording);
   const std::string text = word_of(value);
   if (const auto found = number_in<std::uint64_t>(text)) return *found;

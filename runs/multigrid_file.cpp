@@ -60,6 +60,9 @@ void read(const std::string& path, MultigridParameters& p) {
   const MultigridLevel last = p.levels.back();
   p.levels.resize(tables.size(), last);
   for (std::size_t n = 0; n < tables.size(); ++n) read_level(tables[n], p.levels[n]);
+  if (p.levels.back().coarse_steps != last.coarse_steps)  // files of earlier versions state the default
+    tables.back().refuse(Refusal::Kind::applies, "coarse_steps",
+                         "coarse_steps of the last level: the level below is the coarsest; use coarsest_steps");
 }
 
 }  // namespace

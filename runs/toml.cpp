@@ -64,7 +64,10 @@ Table read_toml(const std::filesystem::path& path) {
   try {
     return tree_of(toml::parse(text, name), name);
   } catch (const toml::parse_error& e) {
-    throw UsageError(fmt::format("{}:{}: {}", name, e.source().begin.line, printable(std::string(e.description()))));
+    const std::string what = printable(std::string(e.description()));
+    const bool is_long = what.ends_with("not representable in 64 bits");
+    throw UsageError(fmt::format("{}:{}: {}{}", name, e.source().begin.line, what,
+                                 is_long ? "; write seeds of 2^63 and above in quotes" : ""));
   }
 }
 

@@ -209,18 +209,20 @@ int free_made(MPI_Comm of, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
-/// The host that a rank counts as by QUARKSMITH_HOSTS, among so many of consecutive ranks each: a means of testing.
-/// \throws UsageError they would not have equally many ranks.
-int asked_host(int rank, int ranks) {
+/// The ranks of each host by QUARKSMITH_HOSTS, a means of testing; 0: they would not have equally many.
+int ranks_of_host(int ranks) {
   const char* const asked = std::getenv("QUARKSMITH_HOSTS");
-  if (asked == nullptr) return 0;
-  const long long hosts = as_integer(asked).value_or(0);
-  if (hosts < 1 || ranks % hosts != 0)
+  const long long hosts = asked == nullptr ? 1 : as_integer(asked).value_or(0);
+  return hosts < 1 || ranks % hosts != 0 ? 0 : static_cast<int>(ranks / hosts);
+}
+
+/// \throws UsageError hosts would not have equally many ranks.
+void require_hosts(int ranks) {
+  if (ranks_of_host(ranks) == 0)
     throw UsageError(
         fmt::format("QUARKSMITH_HOSTS={}: {} rank(s) cannot be spread evenly over that many hosts; set a divisor of "
                     "{}, or unset it",
-                    asked, ranks, ranks));
-  return static_cast<int>(rank / (ranks / hosts));
+                    std::getenv("QUARKSMITH_HOSTS"), ranks, ranks));
 }
 
 /// Kept as an attribute of the communicator, so that a copy of a communicator has messages of its own.
@@ -234,7 +236,7 @@ std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
   int started = 1, number = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &started);
   MPI_Comm_rank(MPI_COMM_WORLD, &number);
-  const int host = asked_host(number, started);
+  const int per_host = ranks_of_host(started);
   if (size == 1) return Communicator::self();
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -247,7 +249,7 @@ std::shared_ptr<Communicator> ranks_of(MPI_Comm of, std::vector<int> order) {
   if (!found) check(MPI_Comm_set_attr(of, key, made = new Made), "start");
   const int place = static_cast<int>(std::find(order.begin(), order.end(), rank) - order.begin());
   std::shared_ptr<Ranks>& ranks = (*made)[order];
-  if (ranks == nullptr) ranks = std::make_shared<Ranks>(of, place, host);
+  if (ranks == nullptr) ranks = std::make_shared<Ranks>(of, place, per_host == 0 ? 0 : number / per_host);
   return ranks;
 }
 
@@ -267,11 +269,13 @@ MPI_Comm handle_of(const Communicator& ranks) {
 std::shared_ptr<Communicator> Communicator::world() {
   if (present() != nullptr) return present();
   if (!launched()) {  // the start of MPI takes a good part of a second
-    (void)asked_host(0, 1);
+    require_hosts(1);
     return self();
   }
   start_mpi();
-  return present() = ranks_of(MPI_COMM_WORLD, {});
+  present() = ranks_of(MPI_COMM_WORLD, {});
+  require_hosts(present()->size());  // now that ranks know which of them tells errors
+  return present();
 }
 
 std::shared_ptr<Communicator> Communicator::of(int number, const std::vector<int>& order) {
@@ -284,6 +288,9 @@ std::shared_ptr<Communicator> Communicator::of(int number, const std::vector<int
     throw UsageError(fmt::format("communicator {}: there is none of that number", number));
   if (between_groups)
     throw UsageError("a communicator between two groups has no lattice; merge them (MPI_Intercomm_merge)");
+  int started = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &started);
+  require_hosts(started);
   return ranks_of(given, order);
 }
 

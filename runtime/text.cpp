@@ -133,20 +133,16 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 double number(const std::string& text, const std::string& name) {
-  double value = 0;
-  const char *begin = text.data(), *end = begin + text.size();
-  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
-    throw UsageError(fmt::format("{}: '{}' is not a number", name, text));
-  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is not a finite number", name, text));
-  return value;
+  const std::optional<double> value = whole<double>(text);
+  if (!value || !std::isfinite(*value))
+    throw UsageError(fmt::format("{}: '{}' is not a {}number", name, text, value ? "finite " : ""));
+  return *value;
 }
 
 long long integer(const std::string& text, const std::string& name) {
-  long long value = 0;
-  const char *begin = text.data(), *end = begin + text.size();
-  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
-    throw UsageError(fmt::format("{}: '{}' is not an integer", name, text));
-  return value;
+  const std::optional<long long> value = as_integer(text);
+  if (!value) throw UsageError(fmt::format("{}: '{}' is not an integer", name, text));
+  return *value;
 }
 
 }  // namespace quarksmith

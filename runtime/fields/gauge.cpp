@@ -46,10 +46,11 @@ bool on_last_slice(const Lattice& lattice, long long site, int mu) {
 }
 
 /// \throws BadData the first link of a site that cannot be one.
-void tell_flaw(const HostGauge& gauge, long long site) {
+void tell_flaw(const HostGauge& gauge, long long site, bool may_vanish) {
   const Lattice& lattice = gauge.lattice;
   for (int mu = 0; mu < directions; ++mu) {
-    const std::string_view flaw = flaw_of(gauge.link(site, mu), mu == 3 && on_last_slice(lattice, site, mu));
+    const std::string_view flaw =
+        flaw_of(gauge.link(site, mu), may_vanish || (mu == 3 && on_last_slice(lattice, site, mu)));
     if (flaw.empty()) continue;
     const Coordinates x = lattice.coordinates(site);
     throw BadData(fmt::format(
@@ -85,7 +86,7 @@ Matrix3 adjoint(const Matrix3& a) {
 
 Complex64 determinant(const Matrix3& a) { return determinant(a.data(), 3); }
 
-Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator, bool may_vanish) {
   const Lattice& lattice = gauge.lattice;
   const int n = gauge.colours();
   double unitary = 0, determinants = 0;  // squared
@@ -94,7 +95,7 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
   for (long long i = 0; i < lattice.sites(); ++i)
     for (int mu = 0; mu < directions; ++mu) {
       const auto u = gauge.link(i, mu);
-      if (!flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)).empty()) flawed = std::min(flawed, i);
+      if (!flaw_of(u, may_vanish || (mu == 3 && on_last_slice(lattice, i, mu))).empty()) flawed = std::min(flawed, i);
       determinants = std::max(determinants, std::norm(determinant(u.data(), n) - 1.0));
       const auto off = [&]<class M>(const Eigen::Map<const M>& m) {
         return M(m.lazyProduct(m.adjoint()) - M::Identity(n, n)).cwiseAbs2().maxCoeff();
@@ -103,7 +104,7 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
           unitary, n == 3 ? off(Eigen::Map<const Colours3>(u.data())) : off(Eigen::Map<const Colours>(u.data(), n, n)));
     }
   communicator.together([&] {
-    if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
+    if (flawed < lattice.sites()) tell_flaw(gauge, flawed, may_vanish);
   });
   return {std::sqrt(communicator.largest(unitary)), std::sqrt(communicator.largest(determinants))};
 }

@@ -20,8 +20,10 @@ struct Unitarity {
   double determinant = 0;  ///< max |det U - 1|
 };
 
-/// \throws BadData a link holds a NaN or an infinity; the message says which.
-Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+/// \param may_vanish links that are zero deviate, as others do.
+/// \throws BadData a link is zero, holds a number beyond 1e10, a NaN or an infinity; the message says which.
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self(),
+                          bool may_vanish = false);
 /// Whether links that deviate so much count as SU(N): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
 /// The deviations of links from SU(N). \throws NotSU3 they exceed 1e-5; the message says that `what` needs SU(N) links.

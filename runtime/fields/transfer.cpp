@@ -238,7 +238,7 @@ HostGauge divided_by(double scale, const HostGauge& links) {
 
 bool is_multiple_of_unitary(const HostGauge& links, Communicator& communicator) {
   const double square = sizes_of(links, communicator).mean_square;
-  return square > 0 && check_unitarity(divided_by(std::sqrt(square), links), communicator).unitary <= 1e-5;
+  return square > 0 && check_unitarity(divided_by(std::sqrt(square), links), communicator, true).unitary <= 1e-5;
 }
 
 LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,

@@ -223,6 +223,8 @@ PropagatorStructure read(hid_t file, const std::string& path) {
         fmt::format("{}: of the former format ({}), which has no checksums; finish or read it with the "
                     "version that wrote it, or discard it with --overwrite",
                     path, found));
+  if (found.starts_with("quarksmith measurements"))
+    throw Error(path + ": results of `measure` without the seal at their end: the file is truncated or damaged");
   s.form.vectors = found == name_of({.vectors = true});
   if (found != name_of(s.form))
     throw Error(fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, printable(found),

@@ -73,7 +73,7 @@ class CFatAndLong : public OnDevice {
   Context context = open(GetParam(), lattice.extent());
   HostGauge fat = any_links(lattice, 0.5, 1), longs = any_links(lattice, 0.1, 2);
   quarksmith_spinor_format format = spinor_format();
-  std::string how = "action=improved-staggered mass=0.1 field=fat=f field=long=l ";
+  std::string how = "action=improved-staggered mass=+0.1 field=fat=f field=long=l ";
   Numbers b = random_numbers(3 * std::size_t(lattice.sites()), 3);
 };
 
@@ -112,7 +112,8 @@ TEST_P(CFatAndLong, LinksAreSolvedWith) {
   for (auto& site : naik.site)
     for (Matrix3& u : site)
       for (Complex64& z : u) z *= std::polar(-1.0 / 24, 0.4);
-  for (const HostGauge* far : {&longs, &naik}) {
+  const HostGauge none(lattice);  // the long term is off
+  for (const HostGauge* far : {&longs, &naik, &none}) {
     const dense::DenseAction dense = reference_of(fat, *far);
     const Gauge gauge = gauge_of(fat, *far, f, 36);
     std::vector<std::string> more = {""};
@@ -235,6 +236,9 @@ class CTerms : public OnDevice {
     }
     EXPECT_DONE(quarksmith_gauge_term(gauge, "A", term.data(), n == 1 ? nullptr : inverse.data(), &f));
     refused(quarksmith_gauge_term(gauge, "A", term.data(), term.data(), &f), QUARKSMITH_BAD_DATA, "inverse");
+    quarksmith_term_format far = f;
+    far.scale = 1e300;
+    refused(quarksmith_gauge_term(gauge, "A", term.data(), nullptr, &far), QUARKSMITH_BAD_ARGUMENT, "scale");
     return gauge;
   }
   Numbers matrix(const dense::DenseAction& d, const Numbers& x, bool dagger = false) const {

@@ -91,6 +91,7 @@ TEST_P(Statuses, OfOptions) {
                                         {"action=wilson mass=1 kappa=0.1", bad, "kappa"},
                                         {"action=wilson mass=1 ls=4", bad, "ls"},
                                         {"action=wilson mass=1 field=fat=x", bad, "fat"},
+                                        {"action=improved-staggered mass=1 field=fat=nope", bad, "fat=nope"},
                                         {"action=wilson mass=1 boundary=1e300,0,0,0", bad, "1e+300"},
                                         {"action=d234 mass=1 even-odd=symmetric", bad, "even-odd"},
                                         {"action=staggered mass=0.1,0.2", bad, "masses"},
@@ -112,6 +113,8 @@ TEST_P(Statuses, OfOptions) {
   refused(quarksmith_open("gpu", small_extent.data(), none.out()), unknown, "gpu");
   spinors.basis = "dirac";
   refused(quarksmith_field_set(field, 0, psi.data(), &spinors), unknown, "dirac");
+  spinors.basis = "chiraal";
+  refused(quarksmith_field_set(field, 0, psi.data(), &spinors), unknown, "did you mean chiral?");
   refused(quarksmith_gauge_write(gauge, "c_test.gauge", "hdf5", 64), unknown, "hdf5");
   refused(quarksmith_gauge_write(gauge, "c_test.gauge", "milc", 64), bad, "MILC");
 }

@@ -32,6 +32,9 @@ GAUGE_WRONG = [  # old text, new text, the key that is refused
     ("length = 0.5", "length = -1", "length"),
     ("seed = 7", "seed = 7\nmomenta_anisotropy = 1e300", "momenta_anisotropy"),
     ("seed = 7", 'seed = 7\nforce_norms = "some"', "force_norms"),
+    ("seed = 7", "seed = 18446744073709551615", None),  # TOML's numbers have 63 bits
+    ("seed = 7", 'seed = "18446744073709551616"', "seed"),
+    ("seed = 7", 'seed = "7x"', "seed"),
     ('"leapfrog"', '"leapfrog', None),
     ("[4, 4, 4, 4]", "[4, 4, 4]", "extents"),
     ("[[integrator]]", "[integrator]", None),
@@ -51,6 +54,7 @@ QUARK_WRONG = [
     ("kappa = 0.12", "kappa = -0.12", "kappa"),
     (*quark("csw = 1.0"), "csw"),
     (*quark("mass = 0.1"), "kappa"),
+    ("kappa = 0.12", "mass = true", "mass"),
     (MASS, '"twisted-mass"\nkappa = 0.12\nmu = 0.2\ntwist = 0.1', "twist"),
     (MASS, '"domain-wall"\nmass = 0.1\nls = 4\nm5 = 1.4\neven_odd = "none"\ntwist = 0.1', "twist"),
     (MASS, '"staggered"\nmass = 0.1', "kind"),
@@ -132,6 +136,7 @@ rational.force = {constant = 1.0, residues = [-1.0], poles = [2.0]}
 def test_a_heat_bath_that_is_not_the_inverse_of_the_action_is_refused(quarksmith, tmp_path, residue):
     """(x + 2) / (x + 1) and its inverse (x + 1) / (x + 2)."""
     text = QUARK.replace('kind = "two-flavour"\n', TABLES % residue).replace('["gauge"]', '["gauge", "quark"]')
+    text = text.replace("seed = 7", f'seed = "{2**64 - 1}"')
     (tmp_path / "run.toml").write_text(text)
     if residue == "1.0":
         quarksmith("hmc", "run.toml")

@@ -139,6 +139,8 @@ def test_damaged_records_are_measured_again(quarksmith, tmp_path):
     (tmp_path / "whole.h5").write_bytes(data)
     assert "it is damaged" in quarksmith.refuses("measure", "run.toml", "--out", "whole.h5", status=1)
     assert "it is damaged" in quarksmith.refuses("info", "whole.h5", status=1)
+    (tmp_path / "r.h5").write_bytes((tmp_path / "r.h5").read_bytes()[:-10])
+    assert "truncated or damaged" in quarksmith.refuses("correlators", "r.h5", status=1)
 
 
 THREE_POINT = """

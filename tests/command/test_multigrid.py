@@ -52,6 +52,7 @@ def test_tune_writes_a_file_that_solves_take(quarksmith, tmp_path):
         (2, '[[level]]\nstorage = "quarter"', "storage"),
         (1, 'coarsest = "cg"', "coarsest"),
         (1, "least_gain = 2", "least_gain"),
+        (4, "[[level]]\ncoarse_steps = 3\n[[level]]\ncoarse_steps = 3", "coarse_steps"),
     ],
 )
 def test_a_wrong_file_is_refused_before_a_field_is_read(refused, tmp_path, line, text, key):
