@@ -180,8 +180,11 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
   if (parts.size() != made_gauges.at(kind)) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms));
   const Lattice local = partition.local_lattice(four_integers(parts[kind == "weak" ? 2 : 1], option));
   if (kind == "unit") return unit_gauge(local, colours);
-  const long long seed = integer(parts.back(), option);
-  if (seed < 0) throw UsageError(fmt::format("{}: seed {}; use 0 or more", option, seed));
+  std::uint64_t seed = 0;
+  const std::string& digits = parts.back();
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
+  if (error != std::errc() || rest != digits.data() + digits.size())
+    throw UsageError(fmt::format("{}: seed '{}'; use a whole number from 0 to {}", option, digits, UINT64_MAX));
   if (kind == "weak") return weak_gauge(local, number(parts[1], option), seed, colours);
   if (kind == "hot") return hot_gauge(local, seed, colours);
   if (colours != 3) throw UsageError(fmt::format("{} has three colours, not {}; use hot", option, colours));

@@ -112,7 +112,7 @@ TEST_P(CFatAndLong, LinksAreSolvedWith) {
   for (auto& site : naik.site)
     for (Matrix3& u : site)
       for (Complex64& z : u) z *= std::polar(-1.0 / 24, 0.4);
-  const HostGauge none(lattice);  // the long term is off
+  HostGauge none(lattice);  // the long term is off
   for (const HostGauge* far : {&longs, &naik, &none}) {
     const dense::DenseAction dense = reference_of(fat, *far);
     const Gauge gauge = gauge_of(fat, *far, f, 36);
