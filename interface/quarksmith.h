@@ -179,8 +179,7 @@ quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* na
                                          const double* numbers);
 /** The same for links in arrays of any order, which need not be SU(3): `action=improved-staggered field=fat=NAME
  * field=long=NAME`. Phases that the format names are divided out; those of the boundary must be those of `gauge`.
- * \param length sites of a hop, 3 of long links, which may be zero: so many of the last slices have links across the
- * boundary. */
+ * \param length sites of a hop, 3 of long links (which may be 0): so many last slices have links across the boundary. */
 quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* name, int length,
                                          const void* const* links, const quarksmith_link_format* format);
 /** The same for two Hermitian blocks A of a site, such as a clover term and its inverse, of `field=term=NAME` of Wilson
