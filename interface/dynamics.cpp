@@ -6,6 +6,7 @@
 #include "interface/arrays.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/site_random.hpp"
 #include "solvers/hmc/drift.hpp"
 #include "solvers/hmc/monomial.hpp"
 
@@ -124,6 +125,38 @@ quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics,
                         [&](Dynamics& d) { momenta_of(d, format).write(d.device(), download(d.momenta), momenta); });
+}
+
+quarksmith_status quarksmith_dynamics_use(quarksmith_dynamics* dynamics, quarksmith_gauge* gauge) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
+    const auto g = operand<Gauge>(gauge, "gauge", d);
+    agree();
+    d.links.set(g->gauge);
+    d.phase = g->gauge.phase;
+    d.fields = g->fields;
+  });
+}
+
+quarksmith_status quarksmith_dynamics_gauge(quarksmith_dynamics* dynamics, quarksmith_gauge** gauge) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
+    require(gauge, "gauge");
+    agree();
+    HostGauge host = download(d.links.field());
+    host.phase = d.phase;
+    give<Gauge>(gauge, d.shared, std::move(host));
+  });
+}
+
+quarksmith_status quarksmith_dynamics_draw(quarksmith_dynamics* dynamics, size_t seed, double width) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
+    require_finite(width, "width");
+    agree(seed, width);
+    d.momenta.fill(0);
+    if (width == 0) return;
+    const auto drawn = d.links.scratch().zero_momenta(d.links.domain(), d.links.field().colours());
+    draw_momenta(*drawn, {seed, 0});
+    evaluate("kick", {d.momenta, *drawn, width}, {d.momenta});
+  });
 }
 
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy) {

@@ -62,6 +62,28 @@ std::array<double, directions> shared_angles(const HostGauge& gauge, Communicato
   return angles;
 }
 
+/// \throws StatusError a step is none, or a path does not end where it begins.
+std::vector<std::vector<int>> closed_paths(const Lattice& lattice, int count, const int* const* paths,
+                                           const int* lengths) {
+  require_all(paths, count, "paths");
+  require(lengths, "lengths");
+  std::vector<std::vector<int>> steps;
+  for (int n = 0; n < count; ++n) {
+    if (lengths[n] < 1) refuse(fmt::format("lengths[{}] is {}; use at least 1", n, lengths[n]));
+    const std::vector<int>& path = steps.emplace_back(paths[n], paths[n] + lengths[n]);
+    std::array<int, directions> way{};
+    for (const int step : path) {
+      if (step < 0 || step >= 2 * directions)
+        refuse(fmt::format("paths[{}] has the step {}; use 0 to 3 forward, 7 to 4 backward", n, step));
+      step < directions ? ++way[step] : --way[2 * directions - 1 - step];
+    }
+    for (int mu = 0; mu < directions; ++mu)
+      if (way[mu] % lattice.global_extent(mu) != 0)
+        refuse(fmt::format("paths[{}] ends at another site than it begins; use closed paths", n));
+  }
+  return steps;
+}
+
 }  // namespace
 
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
@@ -147,6 +169,18 @@ quarksmith_status quarksmith_gauge_polyakov(quarksmith_gauge* gauge, double loop
     agree();
     const auto means = polyakov_loops(upload(g.gauge, g.shared->domain, find_precision("double"), find_storage("r18")));
     for (int mu = 0; mu < directions; ++mu) loops[mu][0] = means[mu].real(), loops[mu][1] = means[mu].imag();
+  });
+}
+
+quarksmith_status quarksmith_gauge_traces(quarksmith_gauge* gauge, int count, const int* const* paths,
+                                          const int* lengths, double* traces) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
+    const auto steps = closed_paths(g.lattice(), count, paths, lengths);
+    require(traces, "traces");
+    agree(steps);
+    const auto means =
+        path_traces(upload(g.gauge, g.shared->domain, find_precision("double"), find_storage("r18")), steps);
+    for (int n = 0; n < count; ++n) traces[2 * n] = means[n].real(), traces[2 * n + 1] = means[n].imag();
   });
 }
 

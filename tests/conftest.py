@@ -49,6 +49,7 @@ command/test_multigrid_ranks.py::test_a_trajectory_is_that_of_one_process
 command/test_multigrid_ranks.py::test_near_null_vectors_serve_any_number_of_ranks
 command/test_notebooks.py::test_a_notebook_runs?kernel?
 command/test_on_demand.py::test_all_kernels_of_a_run_are_named_compiled_and_tested_at_once
+command/test_pyquda.py::test_hmc_of_pyquda
 command/test_pyquda.py::test_pions_of_pyquda_are_ours
 command/test_python_cells.py::test_an_action_takes_a_field_as_an_array
 command/test_python_cells.py::test_momenta_and_links_are_written

@@ -19,6 +19,18 @@ def lines_ahead(lines: Matrices, mu: Direction) -> Matrices:
 
 
 @expression
+def path_from_ahead(u: Links, paths: Matrices, mu: Direction, nu: Direction) -> Matrices:
+    """The path stored in slot mu at x + nu, with the link to there before it."""
+    return {mu: u[nu] * shift(paths[mu], +nu)}
+
+
+@expression
+def path_from_behind(u: Links, paths: Matrices, mu: Direction, nu: Direction) -> Matrices:
+    """The same of x - nu, where the link is gone back."""
+    return {mu: shift(adj(u[nu]) * paths[mu], -nu)}
+
+
+@expression
 def diagonals(u: Links, mu: Direction, nu: Direction, rho: Direction) -> Matrices:
     """From x to x + mu + nu, first along mu, first along nu; as the third from x + nu by x + nu + mu to x + mu."""
     return {mu: corner(u, mu, nu), nu: corner(u, nu, mu), rho: shift(u[mu], +nu) * adj(shift(u[nu], +mu))}

@@ -1,4 +1,4 @@
-// Functions of quda_milc_interface.h on links and momenta of the struct of a site.
+// Functions of quda_milc_interface.h on links of the struct of a site, and on fat and long links.
 #include <quda_milc_interface.h>
 
 #include <algorithm>
@@ -7,9 +7,7 @@
 #include "interface/quda/native.hpp"
 
 namespace quarksmith::quda {
-namespace {
 
-/// MILC's arrays in QUDA's words. Links are multiplied as they are, with their phases: the coefficients have the signs.
 QudaGaugeParam of_milc(int precision) {
   QudaGaugeParam p = newQudaGaugeParam();
   std::copy_n(state().extent().begin(), 4, p.X);
@@ -19,7 +17,7 @@ QudaGaugeParam of_milc(int precision) {
   p.gauge_order = QUDA_MILC_GAUGE_ORDER;
   return p;
 }
-/// Those of links or momenta, which may be in the struct of a site.
+
 QudaGaugeParam of_milc(int precision, const QudaMILCSiteArg_t& arg) {
   QudaGaugeParam p = of_milc(precision);
   if (arg.site != nullptr) p.gauge_order = QUDA_MILC_SITE_GAUGE_ORDER;
@@ -28,6 +26,8 @@ QudaGaugeParam of_milc(int precision, const QudaMILCSiteArg_t& arg) {
   p.site_size = arg.size;
   return p;
 }
+
+namespace {
 
 Handle<quarksmith_gauge> links_of(int precision, const QudaMILCSiteArg_t& arg, int phase_in) {
   const QudaGaugeParam p = of_milc(precision, arg);
@@ -59,12 +59,6 @@ void qudaLoadUnitarizedLink(int precision, QudaFatLinkArgs_t, const double path_
   computeKSLinkQuda(fatlink, nullptr, ulink, inlink, const_cast<double*>(path_coeff), &param);
 }
 
-double qudaMomAction(int precision, QudaMILCSiteArg_t* arg) {
-  const Call call(__func__);
-  QudaGaugeParam param = of_milc(precision, *arg);
-  return momActionQuda(arg->site != nullptr ? arg->site : arg->mom, &param);
-}
-
 void qudaPlaquettePhased(int precision, double plaq[3], QudaMILCSiteArg_t* arg, int phase_in) {
   const Call call(__func__);
   check(quarksmith_gauge_plaquette(links_of(precision, *arg, phase_in), plaq));
@@ -73,4 +67,20 @@ void qudaPlaquettePhased(int precision, double plaq[3], QudaMILCSiteArg_t* arg, 
 void qudaPolyakovLoopPhased(int precision, double ploop[2], int dir, QudaMILCSiteArg_t* arg, int phase_in) {
   const Call call(__func__);
   polyakov_loop(links_of(precision, *arg, phase_in), dir, ploop);
+}
+
+void qudaGaugeLoopTracePhased(int precision, double* traces, int** input_path_buf, int* path_length, double* loop_coeff,
+                              int num_paths, int, double factor, QudaMILCSiteArg_t* arg, int phase_in) {
+  const Call call(__func__);
+  sum_traces(links_of(precision, *arg, phase_in), traces, input_path_buf, path_length, loop_coeff, num_paths, factor);
+}
+
+void qudaGaugeMeasurementsPhased(int precision, double plaq[3], double ploop[2], int dir, double* traces,
+                                 int** input_path_buf, int* path_length, double* loop_coeff, int num_paths,
+                                 int max_length, double factor, QudaMILCSiteArg_t* arg, int phase_in) {
+  const Call call(__func__);
+  qudaPlaquettePhased(precision, plaq, arg, phase_in);
+  qudaPolyakovLoopPhased(precision, ploop, dir, arg, phase_in);
+  qudaGaugeLoopTracePhased(precision, traces, input_path_buf, path_length, loop_coeff, num_paths, max_length, factor,
+                           arg, phase_in);
 }

@@ -36,6 +36,49 @@ std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& param, std::
 /// The mean trace of the loops in time, without the boundary's phase; other directions are refused.
 void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]);
 
+/// The same of thin links, with the phases that they hold.
+quarksmith_link_format thin_format(const QudaGaugeParam& param);
+/// Refuses what no function of links serves.
+void check_links(const QudaGaugeParam& param);
+/// Makes links those of later calls. \param phases they are given back with staggered phases.
+void keep_thin(Handle<quarksmith_gauge> links, bool phases);
+
+/// SU(3) links of a call: those of the caller, or with use_resident_gauge those that are loaded.
+class ThinLinks {
+ public:
+  ThinLinks(void* host, const QudaGaugeParam& param);
+  quarksmith_gauge* gauge() const { return own_ != nullptr ? own_ : state().wilson.gauge(); }
+  /// Whether they come with staggered phases.
+  bool phases() const { return phases_; }
+  /// Makes them those of later calls if the caller asks for it.
+  void keep(const QudaGaugeParam& param);
+
+ private:
+  Handle<quarksmith_gauge> own_;
+  bool phases_;
+};
+
+/// Momenta of a call: those of the caller, or with use_resident_mom those that stay.
+class Momenta {
+ public:
+  /// \param links of molecular dynamics, or NULL. \param added the caller's are added to, else they begin with 0.
+  Momenta(void* host, const QudaGaugeParam& param, quarksmith_gauge* links, bool added = true);
+  quarksmith_dynamics* dynamics() const { return state().motion.dynamics; }
+  /// Gives them back to the caller, and keeps them or not, as he asks.
+  void finish() const;
+  /// Only the latter.
+  void keep() const { state().motion.momenta = param_.make_resident_mom != 0; }
+
+ private:
+  void* host_;
+  const QudaGaugeParam& param_;
+};
+/// P -= dt c [U V]_TA for all loops U V of a link U with one of QUDA's coefficients c, which stand in `loops`.
+void add_gauge_force(void* momenta, void* links, quarksmith_gauge_loops loops, double dt, const QudaGaugeParam& param);
+/// factor coefficients[n] sum_x tr of closed paths.
+void sum_traces(quarksmith_gauge* links, double* traces, int** paths, const int* lengths, const double* coefficients,
+                int count, double factor);
+
 /// A form of the operator A: M on all sites, or one of its even-odd forms.
 struct System {
   const char* form = "none";    ///< `none`, `symmetric` or `asymmetric`

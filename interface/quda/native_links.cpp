@@ -55,11 +55,29 @@ void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]) {
   for (int n = 0; n < 2; ++n) loop[n] = 3 * loops[dir][n];
 }
 
-namespace {
-
 void check_links(const QudaGaugeParam& p) {
   if (p.i_mu != 0) refuse("i_mu (an imaginary chemical potential) is not served; use 0");
   if (p.gauge_fix == QUDA_GAUGE_FIXED_YES) refuse("gauge_fix QUDA_GAUGE_FIXED_YES is not served; use _NO");
+}
+
+quarksmith_link_format thin_format(const QudaGaugeParam& p) {
+  auto format = link_format(p);
+  if (p.t_boundary == QUDA_ANTI_PERIODIC_T) format.boundary[3] = 1;
+  if (p.staggered_phase_applied == 0) return format;
+  meaning<int>("staggered_phase_type", p.staggered_phase_type,
+               {{QUDA_STAGGERED_PHASE_MILC, "QUDA_STAGGERED_PHASE_MILC", 0}});
+  std::copy_n(time_first, 4, format.eta);
+  return format;
+}
+
+namespace {
+
+/// What is known of the links that are loaded, by themselves.
+void look_at_thin() {
+  State& s = state();
+  s.loaded.boundary = s.wilson.boundary();
+  check(quarksmith_gauge_spread(s.wilson.gauge(), s.loaded.spread.data()));
+  check(quarksmith_gauge_plaquette(s.wilson.gauge(), s.loaded.plaquette.data()));
 }
 
 /// Calls visit(coordinates, direction, first of 18 numbers) for the links of a caller on the host.
@@ -115,24 +133,16 @@ double multiply_links_in_space(const quarksmith_link_format& of_caller, double b
 
 void load_thin(void* h_gauge, const QudaGaugeParam& p) {
   State& s = state();
-  quarksmith_context* const context = s.context(p.X);
-  auto format = link_format(p);
-  if (p.t_boundary == QUDA_ANTI_PERIODIC_T) format.boundary[3] = 1;
+  auto format = thin_format(p);
+  format.spread = 1;  // theta boundaries of tmLQCD
+  check(quarksmith_gauge_load(s.context(p.X), link_arrays(h_gauge, p).data(), &format, s.wilson.out()));
   State::Loaded loaded;
   loaded.phases = p.staggered_phase_applied != 0;
-  if (loaded.phases)
-    meaning<int>("staggered_phase_type", p.staggered_phase_type,
-                 {{QUDA_STAGGERED_PHASE_MILC, "QUDA_STAGGERED_PHASE_MILC", 0}});
-  if (loaded.phases) std::copy_n(time_first, 4, format.eta);
-  format.spread = 1;  // theta boundaries of tmLQCD
-  check(quarksmith_gauge_load(context, link_arrays(h_gauge, p).data(), &format, s.wilson.out()));
   loaded.declared = p.anisotropy != 1 && is_set(p.anisotropy);
   if (loaded.declared || p.reconstruct == QUDA_RECONSTRUCT_NO)
     loaded.anisotropy = multiply_links_in_space(format, loaded.declared ? p.anisotropy : 0);
-  loaded.boundary = s.wilson.boundary();
-  check(quarksmith_gauge_spread(s.wilson.gauge(), loaded.spread.data()));
-  check(quarksmith_gauge_plaquette(s.wilson.gauge(), loaded.plaquette.data()));
   s.loaded = loaded;
+  look_at_thin();
 }
 
 /// The boundary's sign and all phases stay in the links; those that the operator multiplies by are divided out.
@@ -156,6 +166,13 @@ void clear_improved(bool& has, bool& other) {
 }
 
 }  // namespace
+
+void keep_thin(Handle<quarksmith_gauge> links, bool phases) {
+  state().wilson.take(std::move(links));
+  state().loaded = {};
+  state().loaded.phases = phases;
+  look_at_thin();
+}
 }  // namespace quarksmith::quda
 
 using namespace quarksmith::quda;
@@ -304,22 +321,4 @@ void polyakovLoopQuda(double ploop[2], int dir) {
   polyakov_loop(state().wilson.gauge(), dir, ploop);
   const Complex loop = Complex(ploop[0], ploop[1]) * std::polar(1.0, std::numbers::pi * angle[3]);
   ploop[0] = loop.real(), ploop[1] = loop.imag();
-}
-
-double momActionQuda(void* momentum, QudaGaugeParam* param) {
-  const Call call(__func__);
-  if (param->use_resident_mom != 0 || param->make_resident_mom != 0)
-    refuse("use_resident_mom and make_resident_mom are not served; set them to 0");
-  quarksmith_context* const context = state().context(param->X);
-  auto format = link_format(*param);
-  format.reals = 10;
-  const double periodic[4] = {0, 0, 0, 0};
-  Handle<quarksmith_gauge> unit;
-  Handle<quarksmith_dynamics> dynamics;
-  double kinetic = 0;
-  check(quarksmith_gauge_unit(context, periodic, unit.out()));
-  check(quarksmith_dynamics_create(unit, dynamics.out()));
-  check(quarksmith_dynamics_set_momenta(dynamics, link_arrays(momentum, *param, param->mom_offset).data(), &format));
-  check(quarksmith_dynamics_kinetic(dynamics, &kinetic));
-  return kinetic / 2 - 16.0 * double(state().all_sites());  // QUDA takes 4 of each link
 }

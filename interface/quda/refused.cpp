@@ -4,10 +4,6 @@
 #include "interface/quda/state.hpp"
 
 // MILC
-QUDA_REFUSED("leave WANT_GF_GPU out of MILC's Makefile", qudaGaugeForce, qudaGaugeForcePhased, qudaUpdateUPhased,
-             qudaUpdateUPhasedPipeline, qudaUnitarizeSU3, qudaUnitarizeSU3Phased, qudaMomLoad, qudaMomSave, qudaUpdateU)
-QUDA_REFUSED("leave WANT_FF_GPU out of MILC's Makefile", qudaHisqForce)
-QUDA_REFUSED("leave WANT_GA_GPU out of MILC's Makefile", qudaGaugeLoopTracePhased, qudaGaugeMeasurementsPhased)
 QUDA_REFUSED("leave the switches of MILC's Makefile for contractions, spin and taste, smearing and gauge fixing out",
              qudaShift, qudaSpinTaste, qudaContractFT, qudaTwoLinkGaussianSmear, qudaFreeTwoLink, qudaGaugeFixingOVR,
              qudaGaugeFixingFFT)
@@ -23,12 +19,10 @@ QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaLoadGaugeField, q
 // quda.h
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, newMultigridQuda,
              destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, covDevQuda, shiftQuda, spinTasteQuda,
-             computeTwoLinkQuda, momResidentQuda, computeGaugeForceQuda, computeGaugePathQuda,
-             computeGaugeLoopTraceQuda, updateGaugeFieldQuda, projectSU3Quda, createGaugeFieldQuda, saveGaugeFieldQuda,
-             destroyGaugeFieldQuda, createCloverQuda, computeCloverForceQuda, computeTMCloverForceQuda,
-             computeStaggeredForceQuda, computeHISQForceQuda, gaussGaugeQuda, gaussMomQuda)
+             computeTwoLinkQuda, computeGaugePathQuda, createGaugeFieldQuda, saveGaugeFieldQuda, destroyGaugeFieldQuda,
+             createCloverQuda, computeTMCloverForceQuda, computeStaggeredForceQuda, gaussGaugeQuda)
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", copyExtendedResidentGaugeQuda,
              performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep, performGaugeSmearQuda,
-             performWFlowQuda, performGFlowQuda, gaugeObservablesQuda, contractQuda, contractFTQuda,
-             computeGaugeFixingOVRQuda, computeGaugeFixingFFTQuda, blasGEMMQuda, blasLUInvQuda, newDeflationQuda,
-             destroyDeflationQuda, performTwoLinkGaussianSmearNStep, laphSinkProject)
+             performWFlowQuda, performGFlowQuda, contractQuda, contractFTQuda, computeGaugeFixingOVRQuda,
+             computeGaugeFixingFFTQuda, blasGEMMQuda, blasLUInvQuda, newDeflationQuda, destroyDeflationQuda,
+             performTwoLinkGaussianSmearNStep, laphSinkProject)

@@ -102,6 +102,22 @@ quarksmith_shifted* Links::shifted(const std::string& options, int shifts) {
               [&](const std::string& o, auto** h) { return quarksmith_shifted_create(gauge_, o.c_str(), shifts, h); });
 }
 
+quarksmith_dynamics* State::dynamics(quarksmith_gauge* links) {
+  Handle<quarksmith_gauge> unit;
+  if (motion.dynamics == nullptr && links == nullptr) {
+    const double periodic[4] = {0, 0, 0, 0};
+    check(quarksmith_gauge_unit(context(), periodic, unit.out()));
+    links = unit;
+  }
+  if (links != nullptr && motion.links != links) {
+    motion.links = nullptr;
+    check(motion.dynamics != nullptr ? quarksmith_dynamics_use(motion.dynamics, links)
+                                     : quarksmith_dynamics_create(links, motion.dynamics.out()));
+    motion.links = links;
+  }
+  return motion.dynamics;
+}
+
 void State::end() { *this = {}; }
 
 }  // namespace quarksmith::quda

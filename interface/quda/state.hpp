@@ -106,6 +106,7 @@ T initial(quarksmith_status (*init)(T*)) {
 class Links {
  public:
   quarksmith_gauge** out();  ///< forgets all
+  void take(Handle<quarksmith_gauge> gauge) { clear(), gauge_ = std::move(gauge); }
   quarksmith_gauge* gauge() const { return gauge_; }
   explicit operator bool() const { return gauge_ != nullptr; }
   void clear() { *this = {}; }
@@ -197,6 +198,14 @@ class State {
     const void* attached = nullptr;  ///< links of which `term` is a field, in units of this kappa
     double kappa = 0;
   } clover;
+  /// Molecular dynamics on the device.
+  struct Motion {
+    Handle<quarksmith_dynamics> dynamics;
+    const void* links = nullptr;  ///< gauge field whose links these are
+    bool momenta = false;         ///< those that stay from call to call (momResidentQuda)
+  } motion;
+  /// Molecular dynamics with the links of a gauge field, or with NULL any, and the momenta that there are.
+  quarksmith_dynamics* dynamics(quarksmith_gauge* links);
 
  private:
   std::array<int, 4> extent_{};

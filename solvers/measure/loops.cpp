@@ -1,7 +1,9 @@
 #include "solvers/measure/loops.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 
 namespace quarksmith {
@@ -33,6 +35,14 @@ class Lines {
   }
   /// Becomes what others are, one step along mu from there.
   void follow(const Lines& others, int mu) { evaluate("lines_ahead", {others.lines_, LatticeDirection{mu}}, {lines_}); }
+  /// That of a slot becomes a path with a step before it, see path_traces.
+  void begin_with(const LinkField& links, int slot, int step) {
+    const bool forward = step < directions;
+    evaluate(forward ? "path_from_ahead" : "path_from_behind",
+             {links, lines_, LatticeDirection{slot}, LatticeDirection{forward ? step : 2 * directions - 1 - step}},
+             {work_});
+    std::swap(lines_, work_);
+  }
   /// Become the paths across the plane of two directions, by their slots (generator/operators/loops.py).
   void cross(const LinkField& links, int mu, int nu, int rho) {
     evaluate("diagonals", {links, LatticeDirection{mu}, LatticeDirection{nu}, LatticeDirection{rho}}, {lines_});
@@ -137,6 +147,22 @@ std::vector<Complex64> polyakov_loops(const LinkField& links) {
     loops.push_back(Complex64(sums[0], sums[1]) / (3.0 * static_cast<double>(lattice.global_sites())));
   }
   return loops;
+}
+
+std::vector<Complex64> path_traces(const LinkField& links, const std::vector<std::vector<int>>& paths) {
+  std::vector<Complex64> traces;
+  for (const std::vector<int>& path : paths) {
+    int slot = 0;  // kernels take two different directions
+    const auto is_along = [&](int step) { return step == slot || step == 2 * directions - 1 - slot; };
+    while (slot < directions && std::ranges::any_of(path, is_along)) ++slot;
+    if (slot == directions) throw UsageError("a path goes along all four directions; use paths along at most three");
+    Lines line(links);
+    for (auto step = path.rbegin(); step != path.rend(); ++step) line.begin_with(links, slot, *step);
+    const auto sums = evaluate("trace_sums", {line.now(), LatticeDirection{slot}});
+    traces.push_back(Complex64(sums[0], sums[1]) /
+                     (3.0 * static_cast<double>(links.domain().lattice().global_sites())));
+  }
+  return traces;
 }
 
 }  // namespace quarksmith

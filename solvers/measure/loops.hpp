@@ -24,6 +24,11 @@ std::vector<double> diagonal_loops(
 /// Means of tr/3 of the products of links round the lattice in each direction. Collective.
 std::vector<Complex64> polyakov_loops(const LinkField& links);
 
+/// Means over sites of tr/3 of the products of links along paths that begin and end there: steps 0 to 3 are forward
+/// along x to t, 7 to 4 backward. Collective.
+/// \throws UsageError a path goes along all four directions.
+std::vector<Complex64> path_traces(const LinkField& links, const std::vector<std::vector<int>>& paths);
+
 /// [r]: mean over the directions of space and x of Re P(x) P(x + r)^*, P = tr/3 of the product of links round the
 /// lattice in time, for r from 0 on. Collective.
 std::vector<double> polyakov_correlator(const LinkField& links, int most_space);

@@ -206,7 +206,7 @@ TEST_F(QudaMilc, MomentaAndLoopsOfTheSiteStructure) {
   polyakovLoopQuda(polyakov, 3);
   EXPECT_NEAR(polyakov[0], -loop, 1e-13);  // of links with the sign of the boundary
   aborts([&] { qudaPolyakovLoopPhased(2, polyakov, 0, &arg, 1); }, "qudaPolyakovLoopPhased: dir 0");
-  aborts([&] { qudaGaugeForcePhased(2, 3, mine, 0, &arg, 1); }, "qudaGaugeForcePhased: .*WANT_GF_GPU");
+  aborts([&] { qudaGaugeForcePhased(2, 4, mine, 0, &arg, 1); }, "qudaGaugeForcePhased: num_loop_types 4");
 }
 
 TEST_F(QudaMilc, LatticesThatRanksCannotShareAreRefused) {

@@ -48,7 +48,7 @@ def struct(name: str) -> type[ctypes.Structure]:
     for row in filter(None, (r.strip() for r in body[1].split(";"))):
         kind, members = row.split(None, 1)
         for member in members.split(","):
-            pointer, called, sizes = re.fullmatch(r"\s*(\*?)\s*(\w+)((?:\[\w+\])*)\s*", member).groups()  # type: ignore
+            pointer, called, sizes = re.fullmatch(r"\s*(\**)\s*(\w+)((?:\[\w+\])*)\s*", member).groups()  # type: ignore
             of = ctypes.c_void_p if pointer else KINDS.get(kind, ctypes.c_int)
             for size in reversed(re.findall(r"\[(\w+)\]", sizes)):
                 of = of * (CONSTANTS[size] if size in CONSTANTS else int(size))
@@ -57,6 +57,7 @@ def struct(name: str) -> type[ctypes.Structure]:
 
 
 GaugeParam, InvertParam = struct("QudaGaugeParam"), struct("QudaInvertParam")
+ObservableParam = struct("QudaGaugeObservableParam")
 
 
 class Quda:
@@ -66,12 +67,16 @@ class Quda:
         self.functions = ctypes.CDLL(str(LIBRARY))
         self.functions.newQudaGaugeParam.restype = GaugeParam
         self.functions.newQudaInvertParam.restype = InvertParam
+        self.functions.newQudaGaugeObservableParam.restype = ObservableParam
 
     def gauge_param(self, **members: Any) -> Any:
         return fill(self.functions.newQudaGaugeParam(), members)
 
     def invert_param(self, **members: Any) -> Any:
         return fill(self.functions.newQudaInvertParam(), members)
+
+    def observable_param(self, **members: Any) -> Any:
+        return fill(self.functions.newQudaGaugeObservableParam(), members)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return getattr(self.functions, name)  # type: ignore[no-any-return]

@@ -209,6 +209,11 @@ PIONS = textwrap.dedent(
     json.dump(pions, open(sys.argv[2], "w"))
     """
 )
+ENVIRONMENT = os.environ | {
+    "OMP_NUM_THREADS": "2",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
 ACTIONS = {
     "clover": ["--action", "clover", "--mass", -0.277, "--csw", 1.160920226],
     "anisotropic": "--action clover --mass 0.1 --anisotropy 2.464,0.95 --csw-r 0.91 --csw-t 1.07".split(),
@@ -241,12 +246,7 @@ def pyquda(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_pions_of_pyquda_are_ours(pyquda, quarksmith, tmp_path):
     quarksmith("smear", "stout", "weak:0.3:4,4,4,8:7", "u.ildg", "--rho", 0.05)
     command = [pyquda, "-c", PIONS, tmp_path / "u.ildg", tmp_path / "pions.json"]
-    environment = os.environ | {
-        "OMP_NUM_THREADS": "2",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    }
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     theirs = json.loads((tmp_path / "pions.json").read_text())
     for action, options in ACTIONS.items():
@@ -265,3 +265,66 @@ def test_pions_of_pyquda_are_ours(pyquda, quarksmith, tmp_path):
         ours = np.array(json.loads((tmp_path / f"{action}.json").read_text())["correlators"]["pion"])
         ours = ours[:, 0] if ours.ndim == 2 else ours
         assert np.max(np.abs(np.array(theirs[action]) / ours - 1)) <= 1e-12
+
+
+HMC = textwrap.dedent(
+    """
+    import json, sys
+    import numpy
+    from pyquda_utils import core, io
+    from pyquda.hmc import HMC, O2Nf1Ng0V
+    from pyquda.action import GaugeAction, CloverWilsonAction, HISQAction
+    from pyquda.action.abstract import LoopParam, RationalParam
+    from pyquda.field import LatticeMom, X, Y, Z, T
+
+    core.init([1, 1, 1, 1], [4, 4, 4, 8], backend="numpy")
+    info, axes = core.LatticeInfo([4, 4, 4, 8], -1, 1.0), (X, Y, Z, T)
+    paths = [[m, n, -m, -n] for i, m in enumerate(axes) for n in axes[i + 1 :]]
+    paths += [[m, m, n, -m, -m, -n] for m in axes for n in axes if m is not n]
+    gluons = lambda: GaugeAction(info, LoopParam(paths, [1.0] * 6 + [-0.05] * 12), 6.0)
+    r = RationalParam(*[0.1, [0.4, 0.9], [0.02, 0.5]] * 3)
+    quarks = {
+        "gauge": lambda: [],
+        "clover": lambda: [
+            CloverWilsonAction(info, RationalParam(), 0.1, 2, 1e-13, 1000, 1.1),
+            CloverWilsonAction(info, r, 0.2, 1, 1e-13, 1000, 1.1),
+        ],
+        "hisq": lambda: [HISQAction(info, r, 1e-13, 1000, epsilon) for epsilon in (0.0, -0.2)],
+    }
+    seen = {}
+    for kind in quarks:
+        rows = seen[kind] = []
+        for steps in (5, 10):
+            gauge = io.readILDGGauge(sys.argv[1])
+            hmc = HMC(info, [gluons(), *quarks[kind]()], O2Nf1Ng0V(steps))
+            hmc.initialize(7, gauge)
+            hmc.gaussMom()
+            hmc.samplePhi()
+            energy = lambda: hmc.momAction() + hmc.gaugeAction() + hmc.fermionAction()
+            before, plaquette = energy(), hmc.plaquette()[0]
+            hmc.integrate(0.25)
+            change = energy() - before
+            mom, back = LatticeMom(info), core.LatticeGauge(info)
+            hmc.saveMom(mom)
+            mom.data *= -1
+            hmc.loadMom(mom)
+            hmc.integrate(0.25)
+            hmc.saveGauge(back)
+            rows.append([change, float(numpy.abs(back.data - gauge.data).max()), plaquette])
+    json.dump(seen, open(sys.argv[2], "w"))
+    """
+)
+
+
+def test_hmc_of_pyquda(pyquda, quarksmith, tmp_path):
+    """The energy is that of the forces: leapfrog misses it in second order, and goes back to its start."""
+    quarksmith("smear", "stout", "weak:0.3:4,4,4,8:7", "u.ildg", "--rho", 0.05)
+    command = [pyquda, "-c", HMC, tmp_path / "u.ildg", tmp_path / "hmc.json"]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for rows in json.loads((tmp_path / "hmc.json").read_text()).values():
+        (coarse, back, plaquette), (fine, fine_back, _) = rows
+        assert abs(coarse) > 1e-6
+        assert coarse / fine == pytest.approx(4, rel=0.1)
+        assert max(back, fine_back) <= 1e-9
+        assert 0.5 < plaquette < 1

@@ -262,4 +262,17 @@ def test_momenta_and_loops():
     found = (c_double * 2)()
     run.quda.qudaPolyakovLoopPhased(2, found, 3, byref(arg), 1)
     assert list(found) == pytest.approx(calls[-1]["ploop"], abs=1e-13)
+    for call in calls[:2]:
+        n, plaquette, loop = call["num_paths"], (c_double * 3)(), (c_double * 2)()
+        paths = [(c_int * len(p))(*p) for p in call["input_path_buf"]]
+        traces, weights = (c_double * (2 * n))(), (c_double * n)(*call["loop_coeff"])
+        table = (c_void_p * n)(*[ctypes.addressof(p) for p in paths]), (c_int * n)(*call["path_length"])
+        rest = weights, n, call["max_length"], c_double(call["factor"]), byref(arg), 1
+        if "plaq" in call:
+            run.quda.qudaGaugeMeasurementsPhased(2, plaquette, loop, 3, traces, *table, *rest)
+            assert list(plaquette) == pytest.approx(call["plaq"], abs=1e-14)
+            assert list(loop) == pytest.approx(call["ploop"], abs=1e-13)
+        else:
+            run.quda.qudaGaugeLoopTracePhased(2, traces, *table, *rest)
+        assert list(traces) == pytest.approx(call["traces"], abs=1e-9 * call["factor"])
     run.quda.qudaFinalize()
