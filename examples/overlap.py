@@ -37,10 +37,11 @@ def structure(name: str, /, **members: object) -> type[ctypes.Structure]:
 TEXT, WHOLE, FOUR, BYTES = ctypes.c_char_p, ctypes.c_int, ctypes.c_int * 4, ctypes.c_size_t
 LinkFormat = structure(
     "link_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, directions=FOUR, colour=WHOLE, stride=BYTES,
-    reals=WHOLE, eta=FOUR, boundary=ctypes.c_double * 4,
+    reals=WHOLE, eta=FOUR, boundary=ctypes.c_double * 4, spread=WHOLE,
 )  # fmt: skip
 SpinorFormat = structure(
-    "spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT, stride=BYTES
+    "spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT, stride=BYTES,
+    spread=ctypes.c_double * 4,
 )
 
 

@@ -71,6 +71,8 @@ def _ends_in_order() -> Iterator[None]:
         return
 
     def end(number: int, _: FrameType | None) -> None:
+        for again in before:  # a program that ends tells its compilation, too, which now removes folders
+            signal.signal(again, signal.SIG_IGN)
         _ended.set()
         for compiler in list(_running):
             _end(compiler)
