@@ -40,7 +40,14 @@ LinkFormat = structure(
     reals=WHOLE, eta=FOUR, boundary=ctypes.c_double * 4, spread=WHOLE,
 )  # fmt: skip
 SpinorFormat = structure(
-    "spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT, stride=BYTES,
+    "spinor_format",
+    precision=WHOLE,
+    sites=WHOLE,
+    axes=FOUR,
+    order=WHOLE,
+    half=WHOLE,
+    basis=TEXT,
+    stride=BYTES,
     spread=ctypes.c_double * 4,
 )
 

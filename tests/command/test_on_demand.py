@@ -89,7 +89,7 @@ def test_an_interrupted_compilation_says_so(quarksmith, empty_cache):
     assert "compiling kernels on demand was interrupted (SIGTERM)" in rest
     assert "no output" not in rest
     assert len(ours) > 1
-    for _ in range(100):  # those that it started may still clear away
+    for _ in range(600):  # those that it started may still render, and clear away at the end
         if not any(Path("/proc", process).exists() for process in ours):
             break
         time.sleep(0.1)
