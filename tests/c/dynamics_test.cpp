@@ -270,6 +270,44 @@ TEST_P(CDynamics, OptionsOfQuarksAreRefused) {
   }
 }
 
+/// Links come and go as gauge fields, with their boundary phases; momenta stay meanwhile.
+TEST_P(CDynamics, LinksOfGaugeFields) {
+  quarksmith_gauge_loops loops = initial(quarksmith_gauge_loops_init);
+  std::fill_n(loops.planes, 6, 1.0);
+  const double before = action_of(dynamics, loops);
+  Gauge start, other;
+  EXPECT_DONE(quarksmith_dynamics_gauge(dynamics, start.out()));
+  EXPECT_DONE(quarksmith_dynamics_draw(dynamics, 3, 1));
+  const Numbers p = get_momenta(dynamics);
+  EXPECT_NEAR(kinetic_of(dynamics), 16 * dynamics_sites, 5 * std::sqrt(16.0 * dynamics_sites));
+  const double boundary[4] = {0, 0, 0, 1};
+  EXPECT_DONE(quarksmith_gauge_unit(context, boundary, other.out()));
+  EXPECT_DONE(quarksmith_dynamics_use(dynamics, other));
+  EXPECT_NEAR(action_of(dynamics, loops), -6.0 * dynamics_sites, 1e-9);
+  Gauge unit;
+  double phase[4];
+  EXPECT_DONE(quarksmith_dynamics_gauge(dynamics, unit.out()));
+  EXPECT_DONE(quarksmith_gauge_phase(unit, phase));
+  EXPECT_EQ(phase[3], 1);
+  EXPECT_DONE(quarksmith_dynamics_use(dynamics, start));
+  EXPECT_NEAR(action_of(dynamics, loops) / before, 1, 1e-14);
+  EXPECT_EQ(get_momenta(dynamics), p);
+  EXPECT_DONE(quarksmith_dynamics_draw(dynamics, 3, 2));
+  EXPECT_NEAR(std::abs(get_momenta(dynamics)[1] / p[1]), 2, 1e-14);
+  EXPECT_DONE(quarksmith_dynamics_draw(dynamics, 3, 0));
+  EXPECT_EQ(kinetic_of(dynamics), 0);
+  const int paths[3][4] = {{0, 1, 7, 6}, {1, 0, 6, 7}, {6, 0, 1, 7}}, lengths[] = {4, 4, 4};
+  const int* const all[] = {paths[0], paths[1], paths[2]};
+  double traces[6];
+  EXPECT_DONE(quarksmith_gauge_traces(start, 3, all, lengths, traces));
+  quarksmith_gauge_loops one = initial(quarksmith_gauge_loops_init);
+  one.planes[0] = 1;
+  const double plaquettes = -action_of(dynamics, one) / dynamics_sites;
+  for (int n = 0; n < 3; ++n) EXPECT_NEAR(traces[2 * n], plaquettes, 1e-13);
+  const int wrong[] = {0, 8}, *const steps = wrong, two = 2;
+  refused(quarksmith_gauge_traces(start, 1, &steps, &two, traces), QUARKSMITH_BAD_ARGUMENT, "step 8");
+}
+
 /// Finite numbers whose products are not: refused, and the momenta stay.
 TEST_P(CDynamics, OverflowsAreRefused) {
   const quarksmith_status bad_data = QUARKSMITH_BAD_DATA;

@@ -175,12 +175,18 @@ std::vector<CallWithHandle> calls_of_operators(OpenHandles& s) {
 }
 
 std::vector<CallWithHandle> calls_of_dynamics(OpenHandles& s) {
+  const Any* o = s.open;
   return {
       {gauge, "gauge", [&](Any h) { return quarksmith_dynamics_create(h, s.into<quarksmith_dynamics>()); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_set_links(h, s.u, &s.links); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_get_links(h, s.more, &s.links); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_set_momenta(h, s.u, &s.links); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_get_momenta(h, s.more, &s.links); }},
+      {dynamics, "dynamics", [o](Any h) { return quarksmith_dynamics_use(h, o[gauge]); }},
+      {gauge, "gauge", [o](Any h) { return quarksmith_dynamics_use(o[dynamics], h); }, false},
+      {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_gauge(h, s.into<quarksmith_gauge>()); }},
+      {dynamics, "dynamics", [](Any h) { return quarksmith_dynamics_draw(h, 1, 1); }},
+      {gauge, "gauge", [&](Any h) { return quarksmith_gauge_traces(h, 0, nullptr, nullptr, s.numbers); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_kinetic(h, s.numbers); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_dynamics_drift(h, 0.1); }},
       {dynamics, "dynamics", [&](Any h) { return quarksmith_gauge_action(h, &s.loops, s.numbers); }},
@@ -207,7 +213,7 @@ TEST_P(Handles, ThatAreWrongAreRefusedByEveryArgument) {
   std::vector<CallWithHandle> calls = calls_of_links_and_fields(s);
   for (const auto& more : {calls_of_operators(s), calls_of_dynamics(s)})
     calls.insert(calls.end(), more.begin(), more.end());
-  EXPECT_EQ(calls.size(), 77u);
+  EXPECT_EQ(calls.size(), 82u);
   for (const CallWithHandle& c : calls) {
     const auto refuses = [&](void* h, const std::string& what, const char* kind) {
       refused(c.call({h}), QUARKSMITH_BAD_ARGUMENT, ": " + c.argument + " " + what);
