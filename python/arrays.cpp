@@ -117,8 +117,9 @@ void take(const NumbersOnDevice& from, MomentumObject& p) {
   write(p, host.site.at(0));
 }
 void give(const MomentumObject& p, const NumbersOnDevice& to) {
-  to.write(upload(download(p.momenta), p.momenta.domain_pointer(), p.momenta.precision(),
-                  full_storage(p.momenta.colours())));
+  const LinkField matrices =
+      upload(download(p.momenta), p.momenta.domain_pointer(), p.momenta.precision(), full_storage(p.momenta.colours()));
+  to.write(matrices);
   p.momenta.domain().device().synchronize();  // before the matrices go
 }
 
