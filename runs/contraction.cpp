@@ -38,6 +38,7 @@ Json value_json(const ColumnSolve& r) {
             {"links", r.links}});
   add_events(j, r.events);
   if (!r.converged) j["converged"] = false;
+  if (r.slice_residual > 0) j["slice_residual"] = r.slice_residual;
   return j;
 }
 
@@ -109,6 +110,7 @@ Json to_json(const SolveReport& r) {
             {"replacements", r.replacements},
             {"vectors", r.vectors}};
   add_events(j, r.events);
+  if (r.slice_residual > 0) j["slice_residual"] = r.slice_residual;
   return j;
 }
 
@@ -126,6 +128,7 @@ SolveReport solve_report_of(const Json& j) {
                 j["replacements"],
                 j["vectors"],
                 {}};
+  r.slice_residual = j.value("slice_residual", 0.0);
   for (const Json& e : j.value("events", Json::array())) r.events.push_back({e["iteration"], e["what"]});
   return r;
 }
@@ -219,6 +222,7 @@ Json json_of(const PropagatorResult& r) {
   j["provenance"] = runs::to_json(r.provenance);
   if (!r.sink.empty()) j["provenance"]["sink"] = r.sink;
   if (r.saving) j["saving"] = json_of(*r.saving);
+  if (!r.known_slices.empty()) j["known_slices"] = r.known_slices;
   return j;
 }
 

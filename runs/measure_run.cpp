@@ -54,6 +54,7 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
   for (const MeasureSource& s : plan_.sources)
     positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
   solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
+  known_.assign(plan_.nodes.size() * plan_.positions(), named_.gauge.lattice.global_extent(3) / 2);
 }
 MeasureRun::~MeasureRun() = default;
 
@@ -155,8 +156,9 @@ void MeasureRun::solve(int node, int position) {
     for (int k = 0; k < masses; ++k) propagators_[together[k]]->take(first, x.columns(k * count, count), basis);
   }
   for (int k = 0; k < masses; ++k)
-    warn_of_far_slices(fmt::format("propagator '{}'", plan_.nodes[together[k]].name), *propagators_[together[k]],
-                       worst[k], q.of->solves->solve, session_);
+    known_[position * plan_.nodes.size() + together[k]] =
+        warn_of_far_slices(fmt::format("propagator '{}'", plan_.nodes[together[k]].name), *propagators_[together[k]],
+                           worst[k], q.of->solves->solve, session_);
   made_ += masses * columns;
 }
 
@@ -166,6 +168,7 @@ void MeasureRun::make(int node, int position) {
   if (n.of < 0) return solve(node, position);
   auto propagator = std::make_unique<Propagator>(domain_);
   propagator->field().copy_from(propagators_[n.of]->field());
+  known_[position * plan_.nodes.size() + node] = known_[position * plan_.nodes.size() + n.of];
   smear_quarks(n.sink, n.links, propagator->field());
   propagators_[node] = std::move(propagator);
 }
@@ -312,6 +315,7 @@ Record MeasureRun::operator()() {
                            solves_,
                            {{"axes", "position propagator column (iterations, residual)"},
                             {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
+  if (std::ranges::min(known_) < named_.gauge.lattice.global_extent(3) / 2) record.arrays.back().attributes["known_slices"] = known_;
   return record;
 }
 

@@ -28,6 +28,7 @@ struct ColumnSolve : ColumnReport {
   std::optional<double> mass;       ///< of staggered quarks
   std::vector<SolverEvent> events;  ///< such as restarts, and changes of method or precision
   bool converged = true;
+  double slice_residual = 0;  ///< largest |r| / |x| of a time slice, if that was a criterion of this run
 };
 
 struct PropagatorResult {
@@ -40,6 +41,8 @@ struct PropagatorResult {
   Provenance provenance;
   std::string sink;  ///< empty for staggered quarks
   std::optional<Saving> saving = {};
+  /// Of each mass, or of the Dirac quark: time slices from the source up to which correlators are right; empty: all.
+  std::vector<int> known_slices = {};
   /// All columns on the local lattice, with smeared sink; only of finished runs in memory.
   std::optional<QuarkColumns> quark = {};
 

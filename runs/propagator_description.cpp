@@ -60,6 +60,7 @@ PropagatorHeader propagator_header(const PropagatorDescription& o, const NamedGa
   PropagatorHeader header(choice.provenance);
   header.provenance.insert(
       {{"gauge_digest", gauge_digest(named.gauge, session)}, {"source", o.source}, {"tolerance", o.solve.tolerance}});
+  if (o.solve.slice_tolerance > 0) header.provenance["slice_tolerance"] = o.solve.slice_tolerance;
   if (spinors)
     header.provenance.insert(
         {{"smear_links", o.smear_links.empty() ? "none" : o.smear_links}, {"basis", "degrand_rossi"}});

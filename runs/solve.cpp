@@ -91,6 +91,10 @@ void SolveDescription::list(Members& members) {
       .offers(bases() | std::views::transform(&BasisInfo::name))
       .parsed(find_basis);
   add("tol", tolerance, "|b - M x| / |b|").within(0, 1);
+  add("slice_tol", slice_tolerance,
+      "|b - M x| / |x| on each time slice, 1e-6 for heavy quarks far from their source; 0: no such criterion")
+      .range(0, std::nextafter(1.0, 0.0))
+      .recent();
   for (const MethodOption& o : method_options()) {
     const MethodNumber& n = *o.number;
     const std::string name = member_of(n);
@@ -122,7 +126,7 @@ void SolveDescription::check() {
 
 ChoiceNames SolveDescription::choice_names() const {
   return {"a larger " + called("max_iterations"), called("solver", "cg"), called("precision", "double"),
-          "a larger " + called("tol")};
+          "a larger " + called("tol"), called("slice_tol")};
 }
 
 void tell(const LinkDeviation& deviation, const SolveSettings& settings, Session& session) {
@@ -177,6 +181,11 @@ bool is_below_zero(const Action& action) {
 
 std::string failure_text(const SolveReport& report, const SolveSettings& settings, const Action& action,
                          const ChoiceNames& names) {
+  if (report.residual <= settings.options.tolerance && report.slice_residual > settings.slice_tolerance)
+    return fmt::format(
+        "not converged: |b - M x| is {:.2e} |x| on a time slice after {} iterations, {:.1e} asked for, and corrections "
+        "no longer make it smaller; use a larger {}",
+        report.slice_residual, report.iterations, settings.slice_tolerance, names.slice_tolerance);
   std::string text =
       fmt::format("not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", report.residual,
                   report.iterations, settings.options.tolerance, remedy_of(settings, report, names));
@@ -195,23 +204,19 @@ void warn_beyond_critical(const std::string& quark, const Action& action, double
                                          action.values()["mass"]));
 }
 
-void warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual,
-                        const SolveDescription& how, Session& session) {
-  constexpr double least = 1e-15;  // that solves reach in double
-  const std::optional<FarSlices> far = far_slices(slice_norms(s), residual);
-  if (!far) return;
-  std::string remedy;
-  if (precisions_of(how.precision, 3).outer->name != "double") remedy = how.called("precision", "double") + " and ";
-  if (far->needed() >= least)
-    remedy = fmt::format("use {}{}", remedy, how.called("tol", fmt::format("{:.0e}", far->needed())));
-  else
-    remedy = fmt::format(
-        "{}{} serves for about {} slices; no residual of the whole lattice does for what is farther: "
-        "leave it out",
-        remedy, how.called("tol", fmt::format("{:.0e}", least)), far->known_with(least));
-  session.warn_once(propagator, fmt::format("farther than {} time slices from its source it is as small as its error "
-                                            "may be (residual {:.1e}), and correlators are off by 1 % or more; {}",
-                                            far->known, residual, remedy));
+int warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual, const SolveDescription& how,
+                       Session& session) {
+  const std::vector<double> norms = slice_norms(s);
+  const int farthest = static_cast<int>(norms.size()) / 2;
+  // With a criterion by time slice, what is missed on those on the way adds up.
+  if (how.slice_tolerance > 0 && how.slice_tolerance * farthest <= quark_accuracy) return farthest;
+  const int known = known_slices(norms, residual);
+  if (known < farthest)
+    session.warn_once(propagator,
+                      fmt::format("farther than {} time slices from its source it is as small as its error may be "
+                                  "(residual {:.1e}), and correlators are off by 1 % or more; use {}",
+                                  known, residual, how.called("slice_tol", "1e-6")));
+  return known;
 }
 
 std::optional<Saving> saving_of(std::span<const SolveReport> reports) {
@@ -261,6 +266,7 @@ SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& c
   s.links = "r" + reconstruct;
   s.basis = basis;
   s.options.tolerance = tolerance;
+  s.slice_tolerance = slice_tolerance;
   s.options.max_iterations = max_iterations;
   s.options.updates = updates_of(updates);
   s.options.delta = delta;

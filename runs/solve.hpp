@@ -29,8 +29,9 @@ std::string failure_text(const SolveReport& report, const SolveSettings& setting
 /// Warns of a mass below the critical one where that is known: it is 0 on links of plaquette 1.
 void warn_beyond_critical(const std::string& quark, const Action& action, double plaquette, Session& session);
 /// Warns of time slices on which a propagator is smaller than its error.
-void warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual,
-                        const SolveDescription& how, Session& session);
+/// \return the time slices from its source up to which it is known: half the extent if there is nothing to warn of.
+int warn_of_far_slices(const std::string& propagator, const Propagator& s, double residual, const SolveDescription& how,
+                       Session& session);
 
 /// Iterations that a solver has saved by learning from one right-hand side for the next.
 struct Saving {
@@ -54,7 +55,7 @@ std::string member_of(const MethodNumber& number);
 struct SolveDescription : Description {
   std::string solver, precision = "double", even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic",
                       updates = "reliable", preconditioner = "none", multigrid;
-  double tolerance = 1e-10, delta = 0;
+  double tolerance = 1e-10, slice_tolerance = 0, delta = 0;
   int max_iterations = 10000;
   MethodParameters parameters;
   NearNullDescription near_null;

@@ -46,6 +46,7 @@ class PropagatorRun final : public ResumableRun {
           "is no choice with several masses, which are solved for from one Krylov space; leave it out";
       o.refuse_given({"batch", "split"}, why);
       o.solve.refuse_given({"even_odd", "solver"}, why);
+      o.solve.refuse_given({"slice_tol"}, "is a criterion of solves for one mass; give one at a time, or leave it out");
       o.deflate.refuse_given({"deflate"}, why);
     }
     if (source_.smearing && !spinors())
@@ -66,10 +67,12 @@ class PropagatorRun final : public ResumableRun {
  private:
   void finish() override {
     const std::vector<double> residuals = columns_.residuals();
+    std::vector<int> known;
     for (std::size_t n = 0; n < residuals.size(); ++n)
-      warn_of_far_slices(spinors() ? "the propagator" : fmt::format("mass {}", masses()[n]), columns_.quark().quarks[n],
-                         residuals[n], o_.solve, session_);
+      known.push_back(warn_of_far_slices(spinors() ? "the propagator" : fmt::format("mass {}", masses()[n]),
+                                         columns_.quark().quarks[n], residuals[n], o_.solve, session_));
     result_ = columns_.result(contraction());
+    if (std::ranges::min(known) < lattice().global_extent(3) / 2) result_.known_slices = known;
     result_.saving = saving_of(reports_);
     if (store_.file) {
       store_.file->finish();
@@ -287,6 +290,7 @@ class PropagatorRun final : public ResumableRun {
       ColumnSolve& solve = columns_.solve(n, report);
       solve.events = r.events;
       solve.converged = r.converged;
+      solve.slice_residual = r.slice_residual;
       if (!r.converged) {
         if (failed.empty())
           failed =

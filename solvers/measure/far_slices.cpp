@@ -16,7 +16,7 @@ std::vector<double> slice_norms(const Propagator& s) {
   return norms;
 }
 
-std::optional<FarSlices> far_slices(std::span<const double> norms, double residual) {
+int known_slices(std::span<const double> norms, double residual) {
   const int extent = static_cast<int>(norms.size());
   const int source = static_cast<int>(std::ranges::max_element(norms) - norms.begin());
   const auto size = [&](int distance) {  // |S| there, beside that at its source
@@ -24,12 +24,8 @@ std::optional<FarSlices> far_slices(std::span<const double> norms, double residu
     return std::sqrt(std::min(ahead, behind) / norms[source]);
   };
   int known = 0;
-  while (known < extent / 2 && size(known + 1) * FarSlices::accuracy >= residual) ++known;
-  if (known == extent / 2) return {};
-  return FarSlices{known, extent / 2, known == 0 ? INFINITY : -std::log(size(known)) / known};
+  while (known < extent / 2 && size(known + 1) * quark_accuracy >= residual) ++known;
+  return known;
 }
-
-double FarSlices::needed() const { return accuracy * std::exp(-decay * farthest); }
-int FarSlices::known_with(double residual) const { return static_cast<int>(std::log(accuracy / residual) / decay); }
 
 }  // namespace quarksmith

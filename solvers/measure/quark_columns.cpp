@@ -2,17 +2,6 @@
 
 namespace quarksmith {
 
-std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator) {
-  const Lattice& lattice = column.lattice;
-  std::vector<double> norms(lattice.global_extent(3));
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    double& norm = norms[lattice.origin(3) + lattice.coordinates(i)[3]];
-    for (const Complex64& z : column.site[i]) norm += std::norm(z);
-  }
-  communicator.sum(norms);
-  return norms;
-}
-
 QuarkColumns::QuarkColumns(const DomainPointer& domain, std::vector<double> m) : masses(std::move(m)) {
   if (masses.empty()) quarks.emplace_back(domain);
   for (std::size_t n = 0; n < masses.size(); ++n) quarks.emplace_back(domain, 1);

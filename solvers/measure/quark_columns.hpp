@@ -10,11 +10,9 @@
 #include "runtime/listed.hpp"
 #include "solvers/measure/propagator.hpp"
 #include "solvers/measure/smearing.hpp"
+#include "solvers/solve/slice_solver.hpp"
 
 namespace quarksmith {
-
-/// Sums of |psi|^2 over the sites of each t of the whole lattice. Collective.
-std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator = *Communicator::self());
 
 /// Columns of a quark's propagators, from which correlators are contracted.
 struct QuarkColumns {

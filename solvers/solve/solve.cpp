@@ -11,6 +11,7 @@
 #include "runtime/text.hpp"
 #include "solvers/solve/automatic.hpp"
 #include "solvers/solve/set_solver.hpp"
+#include "solvers/solve/slice_solver.hpp"
 
 namespace quarksmith {
 
@@ -102,12 +103,14 @@ struct Solver::Parts {
   Parts(const Action& action, WorkingGauge working, const DomainPointer& domain, const SolveSettings& settings)
       : gauge(std::move(working)),
         solver(action, gauge, domain, settings),
-        automatic(solver, !gauge.transformation.has_value()) {}
+        automatic(solver, !gauge.transformation.has_value()),
+        by_slice(solver, automatic) {}
   const SolveSettings& settings() { return solver.settings(); }
 
   WorkingGauge gauge;
   SetSolver solver;
   AutomaticSolver automatic;
+  SliceSolver by_slice;
 };
 
 Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& given) {
@@ -202,11 +205,11 @@ SolveReport Solver::solve(SpinorField& x, const SpinorField& b) const {
 
 std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b) const {
   if (x.rhs() != b.rhs()) throw UsageError(fmt::format("{} right-hand sides and {} solutions", b.rhs(), x.rhs()));
-  if (!parts_->gauge.transformation) return parts_->automatic.solve(x, b);
+  if (!parts_->gauge.transformation) return parts_->by_slice.solve(x, b);
   SpinorField gb = b.like(), gx = b.like();
   parts_->gauge.rotate(gb, b, Dagger::no);
   if (parts_->settings().from_guess) parts_->gauge.rotate(gx, x, Dagger::no);
-  std::vector<SolveReport> reports = parts_->automatic.solve(gx, gb);
+  std::vector<SolveReport> reports = parts_->by_slice.solve(gx, gb);
   parts_->gauge.rotate(x, gx, Dagger::yes);
   return reports;
 }
@@ -222,7 +225,7 @@ std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorF
   SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
   gauge.rotate(own, source, Dagger::no);
   dirac().embed(b, own);
-  std::vector<SolveReport> reports = parts_->automatic.solve(x, b);
+  std::vector<SolveReport> reports = parts_->by_slice.solve(x, b);
   if (seen && gauge.transformation) {
     SpinorField given = x.like();
     gauge.rotate(given, x, Dagger::yes);

@@ -57,6 +57,8 @@ struct SolveSettings {
   /// tolerance: |b - M x| / |b| of the full system; with Criterion::normal |A^+ (b - A x)| / |A^+ b| of the even-odd
   /// form.
   SolverOptions options;
+  /// Largest |b - M x| / |x| on each time slice, in addition to the tolerance; 0: no criterion (slice_solver.hpp).
+  double slice_tolerance = 0;
   /// Eigenvectors for first guesses; Method::automatic is then CG, which profits most from them.
   std::shared_ptr<const Deflation> deflation = nullptr;
   std::optional<MultigridParameters> multigrid;  ///< of Method::multigrid; none: chosen for the lattice
@@ -94,12 +96,13 @@ struct SolveReport {
   int replacements = 0;             ///< of the residual by the true one
   int vectors = 0;                  ///< eigenvectors from earlier right-hand sides that this one began with
   std::vector<SolverEvent> events;  ///< such as restarts, and changes of method or precision
+  double slice_residual = 0;        ///< largest |b - M x| / |x| of a time slice, if that was a criterion
 };
 
 /// Names in an interface of the options that can be changed about a solve, for advice.
 struct ChoiceNames {
   std::string iterations = "a larger max_iterations", cg = "method cg", precision = "precision double",
-              tolerance = "a larger tolerance";
+              tolerance = "a larger tolerance", slice_tolerance = "slice_tolerance";
 };
 /// Advice for a solve that missed its tolerance, as `use ... or ...`, without options that were used already.
 std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names = {});
