@@ -271,8 +271,9 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
 
 /** Prepares a solver. Options: the action as for operators; the solver options of `quarksmith propagator`:
  * `solver` (auto), `precision` (double; double-single, ...), `tol` (1e-10: |b - M x| / |b| of the full system),
- * `max-iterations`, `even-odd`, `reconstruct`, `basis`, ..., `deflate` (FILE of eigenvectors, or their number), for
- * multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`; the flag `guess`: solves begin with the x passed in. */
+ * `slice-tol` (0: none; |b - M x| / |x| on each time slice), `max-iterations`, `even-odd`, `reconstruct`, `basis`, ...,
+ * `deflate` (FILE of eigenvectors, or their number), for multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`;
+ * the flag `guess`: solves begin with the x passed in. */
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver);
 /** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, none of which overlap: quark fields in four dimensions,
  * also for M with a fifth dimension.

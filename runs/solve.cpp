@@ -50,6 +50,10 @@ void SolveDescription::list_method(Members::Adder add) {
       .offers(std::array{"auto", "double-single", "double-half"})
       .offers(quarksmith::precisions() | std::views::transform(&PrecisionInfo::name))
       .parsed([](const std::string& name) { precisions_of(name, 3); });
+  add("slice_tol", slice_tolerance,
+      "|b - M x| / |x| on each time slice, 1e-6 for heavy quarks far from their source; 0: no such criterion")
+      .range(0, std::nextafter(1.0, 0.0))
+      .recent();
 }
 
 void SolveDescription::list(Members& members) {
@@ -91,10 +95,6 @@ void SolveDescription::list(Members& members) {
       .offers(bases() | std::views::transform(&BasisInfo::name))
       .parsed(find_basis);
   add("tol", tolerance, "|b - M x| / |b|").within(0, 1);
-  add("slice_tol", slice_tolerance,
-      "|b - M x| / |x| on each time slice, 1e-6 for heavy quarks far from their source; 0: no such criterion")
-      .range(0, std::nextafter(1.0, 0.0))
-      .recent();
   for (const MethodOption& o : method_options()) {
     const MethodNumber& n = *o.number;
     const std::string name = member_of(n);

@@ -80,6 +80,7 @@ struct SolveDescription : Description {
   std::string unless_used(const std::vector<std::string>& methods) const;
 
  protected:
+  /// What solves for sources alone have: method, precision, and a criterion by time slice.
   virtual void list_method(Members::Adder add);
 };
 

@@ -40,7 +40,7 @@ struct TuneDescription : Description {
     add("columns", columns, "right-hand sides for which a setup serves").range(1, 1000);
     add("solves_alone", solves_alone, "the setup does not count");
     solve.list(members);
-    members.leave_out({"solver", "mg_load", "mg_save", "mg_refresh"});
+    members.leave_out({"solver", "slice_tol", "mg_load", "mg_save", "mg_refresh"});
     add("out", out, "FILE.toml for --mg").required();
   }
 };

@@ -33,6 +33,59 @@ def test_heavy_quarks_are_right_or_warned_of(quarksmith, tmp_path, kappa, tol):
     assert (off < 0.01).all()
     assert (said is None) == (kappa == 0.12)
     assert known >= {0.10: 20, 0.08: 13, 0.12: 32}[kappa]
+    assert quarksmith.json("c.json").get("known_slices") == (None if said is None else [known])
+
+
+@pytest.mark.parametrize("kappa", [0.10, 0.08, 0.04])
+@pytest.mark.parametrize(
+    "how",
+    [
+        (),
+        ("--precision", "double-half", "--batch", 12),
+        ("--solver", "cg", "--even-odd", "none", "--tol", 1e-14),
+        ("--precision", "single", "--tol", 1e-6, "--solver", "cg", "--batch", 12),
+    ],
+)
+def test_a_criterion_by_time_slice_makes_heavy_quarks_right_at_all_times(quarksmith, tmp_path, kappa, how):
+    """Down to |S| of 1e-32 of its source, where solves in single end at 1e-6."""
+    line = ("--gauge", "unit:4,4,4,64", "--kappa", kappa, "--correlators", "c.json", "--slice-tol", 1e-6)
+    assert "farther" not in quarksmith("propagator", *line, *how).stderr
+    found = quarksmith.json("c.json")
+    assert "known_slices" not in found
+    assert all(0 < s["slice_residual"] <= 1e-6 for s in found["solves"])
+    np.testing.assert_allclose(found["mesons"]["g5"], free_pion(kappa, 4, 64), rtol=1e-5)
+
+
+def test_a_criterion_that_is_too_weak_is_no_excuse(quarksmith):
+    line = ("--gauge", "unit:4,4,4,64", "--kappa", 0.08, "--correlators", "c.json", "--slice-tol", 0.9)
+    assert "--slice-tol 1e-6" in quarksmith("propagator", *line).stderr
+
+
+def test_a_criterion_by_time_slice_out_of_reach_or_place_is_refused(quarksmith):
+    line = ("--gauge", "unit:4,4,4,16", "--correlators", "c.json")
+    told = quarksmith.refuses("propagator", *line, "--kappa", 0.1, "--slice-tol", 1e-30, status=1)
+    assert "on a time slice" in told and "larger --slice-tol" in told
+    quarksmith.refuses("propagator", *line, "--kappa", 0.1, "--slice-tol", 1)
+    masses = ("--action", "staggered", "--mass", "1,2", "--slice-tol", 1e-6)
+    assert "one at a time" in quarksmith.refuses("propagator", *line, *masses)
+    quarksmith.refuses("solve-bench", "--gauge", "unit:4,4,4,8", "--kappa", 0.1, "--slice-tol", 1e-6)
+
+
+@pytest.mark.parametrize("slices", ["", "slice_tol = 1e-6"])
+def test_measurements_of_heavy_quarks_are_right_or_warned_of(quarksmith, tmp_path, slices):
+    (tmp_path / "m.toml").write_text(f"""
+        configurations = {{ files = ["unit:4,4,4,64"] }}
+        source = [{{ name = "p", at = [[0, 0, 0, 0]] }}]
+        quark = [{{ name = "q", action = "wilson", kappa = 0.08{", " * bool(slices)}{slices} }}]
+        propagator = [{{ name = "s", quark = "q", source = "p" }}]
+        correlator = [{{ name = "pion", kind = "meson", quarks = ["s", "s"], gammas = ["g5"] }}]
+    """)
+    said = "farther than" in quarksmith("measure", "m.toml", "--out", "m.h5", "--json", "m.json").stderr
+    found = quarksmith.json("m.json")["configurations"][0]
+    pion = np.array(found["results"]["pion"]["values"]).reshape(-1, 64, 2)[0, :, 0]
+    known = found["solves"].get("known_slices", [32])
+    assert said == (slices == "") and (known == [32]) == (slices != "")
+    assert (abs(pion / free_pion(0.08, 4, 64) - 1)[: known[0] + 1] < 0.01).all()
 
 
 def test_degenerate_eigenvalues_at_the_upper_end(quarksmith, tmp_path):
