@@ -96,9 +96,8 @@ bool has_shifts(const MeasureQuark& q) {
   const bool several = std::any_of(parameters.begin(), parameters.end(),
                                    [](const ActionParameter& p) { return p.name == "mass" && p.several; });
   return several && q.action.spins() == 1 && !q.solves->solve.given("even_odd") &&
-         q.solves->solve.slice_tolerance == 0 &&
-         (q.solves->solve.solver.empty() || q.solves->solve.solver == "cg") && !q.deflated() &&
-         q.smear_links().empty() && (precision == "double" || precision.starts_with("double-"));
+         q.solves->solve.slice_tolerance == 0 && (q.solves->solve.solver.empty() || q.solves->solve.solver == "cg") &&
+         !q.deflated() && q.smear_links().empty() && (precision == "double" || precision.starts_with("double-"));
 }
 
 }  // namespace

@@ -69,8 +69,7 @@ SliceSolver::Defect SliceSolver::defect(SpinorField& r, const SpinorField& x, co
   for (int s = 0; s < fields.rhs(); ++s) {
     download(fields, host, basis, s);
     for (long long i = 0; i < host.lattice.sites(); ++i)
-      if (known[host.lattice.origin(3) + host.lattice.coordinates(i)[3]])
-        std::ranges::fill(host.site[i], Complex64(0));
+      if (known[host.lattice.origin(3) + host.lattice.coordinates(i)[3]]) std::ranges::fill(host.site[i], Complex64(0));
     upload(host, fields, basis, s);
   }
   return found;
