@@ -126,7 +126,8 @@ class Quark {
   Vectors apply(const System& system, const Vectors& x) const;
   /// y = (...)^-1 b for such an A, to a residual of about `tolerance` times |b|.
   Vectors solve(const System& system, const Vectors& b, double tolerance, Effort& effort) const;
-  /// (A^+ A + shifts) y = b in one Krylov space; of staggered quarks on one parity (A + shifts) y = b.
+  /// (A^+ A + shifts) y = b in one Krylov space, or A A^+ for one or two flavours; of staggered quarks on one parity
+  /// (A + shifts) y = b.
   Vectors solve_shifted(const System& system, const std::vector<double>& shifts, const Vector& b, double tolerance,
                         Effort& effort) const;
   /// D b at the sites of `parity`, or D^+ b, from the other ones.
@@ -159,14 +160,17 @@ class Quark {
   quarksmith_operator* op(const System& system, bool conjugate = false) const;
   Vectors multiply(const System& system, bool dagger, const Vectors& x) const;
   Vectors solve_full(bool dagger, const Vectors& b, double tolerance, Effort& effort) const;
+  /// Whether A A^+ is A^+ A of the conjugate between `turned`.
+  bool turns(const System& s) const { return s.squared && s.dagger && !walls && !staggered(); }
   Vectors solve_normal(const System& system, const Vectors& b, double tolerance, Effort& effort) const;
-  Vector gamma5(Vector x) const;
+  /// gamma_5 x, of two flavours gamma_5 tau_1 x.
+  Vector turned(Vector x) const;
   Vector alternate(Vector x) const;
   Vector rephased(Vector x, int parity) const;
   std::string options(const std::string& action, const System& system) const;
 
   Links* links_ = nullptr;
-  std::string action_, conjugate_;  ///< options; the second ones of gamma_5 M^+ gamma_5, for one flavour
+  std::string action_, conjugate_;  ///< options; those of M^+ between `turned`, but for walls and staggered quarks
   std::string precision_, solver_;
   int most_ = 0;
 };

@@ -230,7 +230,7 @@ void invertMultiShiftQuda(void** hp_x, void* hp_b, QudaInvertParam* p) {
     refuse(
         "solution_type: shifts are added to QUDA_MATDAG_MAT_SOLUTION and QUDA_MATPCDAG_MATPC_SOLUTION, of staggered "
         "quarks to QUDA_MATPC_SOLUTION");
-  if (s.dagger && !staggered) refuse("dagger QUDA_DAG_YES with shifts is not served; use QUDA_DAG_NO");
+  if (s.dagger && quark.walls) refuse("dagger QUDA_DAG_YES with shifts is not served of walls; use QUDA_DAG_NO");
   if ((p->residual_type & QUDA_L2_RELATIVE_RESIDUAL) == 0 || (p->residual_type & QUDA_HEAVY_QUARK_RESIDUAL) != 0)
     refuse("residual_type with shifts: QUDA_L2_RELATIVE_RESIDUAL alone is served");
   const double scale = source_factor(*p, quark, s), factor = quark.factor_of(s), ratio = scale / factor;

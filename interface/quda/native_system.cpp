@@ -57,13 +57,13 @@ Vectors Quark::apply(const System& s, const Vectors& x) const {
 
 /// M^-1 b or M^+^-1 b on all sites, of one flavour in four dimensions.
 Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effort& effort) const {
-  const auto turned = [&](Vector v) {
+  const auto prepared = [&](Vector v) {
     v = rephased(std::move(v), QUARKSMITH_FULL);
     if (staggered()) return dagger ? v : alternate(std::move(v));
-    return dagger ? gamma5(std::move(v)) : v;
+    return dagger ? turned(std::move(v)) : v;
   };
   Vectors in, out;
-  for (const Vector& v : b) in.push_back(turned(v)), out.emplace_back(v.size());
+  for (const Vector& v : b) in.push_back(prepared(v)), out.emplace_back(v.size());
   const std::string method = staggered() ? "" : " solver=" + solver_;
   quarksmith_solver* const solver =
       links_->solver((dagger && !staggered() ? conjugate_ : action_) + method + " precision=" + precision_ +
@@ -73,7 +73,7 @@ Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effor
   const quarksmith_status status = quarksmith_solve(solver, int(b.size()), pieces<void*>(out, 1).data(),
                                                     pieces<const void*>(in, 1).data(), &format, reports.data());
   count(effort, reports, status);
-  for (Vector& v : out) v = turned(std::move(v));
+  for (Vector& v : out) v = prepared(std::move(v));
   return out;
 }
 
@@ -81,23 +81,25 @@ Vectors Quark::solve_shifted(const System& s, const std::vector<double>& shifts,
                              Effort& effort) const {
   const int n = int(shifts.size());
   Vectors out(shifts.size(), Vector(b.size()));
+  const bool turn = turns(s);
   quarksmith_shifted* const solver =
-      links_->shifted(options(action_, s) + (s.full() ? " even-odd=none" : "") + " precision=" + precision_, n);
+      links_->shifted(options(turn ? conjugate_ : action_, s) + (s.full() ? " even-odd=none" : "") + " precision=" + precision_, n);
   check(quarksmith_shifted_limits(solver, tolerance, most_, 0));
   std::vector<quarksmith_solve_report> reports(shifts.size(), initial(quarksmith_solve_report_init));
   const auto format = order_of(s.sites);
-  const Vector in = rephased(b, s.sites);
+  const Vector in = turn ? turned(b) : rephased(b, s.sites);
   const quarksmith_status status = quarksmith_shifted_solve(solver, n, shifts.data(), pieces<void*>(out, 1).data(),
                                                             in.data(), &format, reports.data());
   count(effort, reports, status);
-  for (Vector& v : out) v = rephased(std::move(v), s.sites);
+  for (Vector& v : out) v = turn ? turned(std::move(v)) : rephased(std::move(v), s.sites);
   return out;
 }
 
-/// By conjugate gradients with N = A^+ A: A^-1 = N^-1 A^+, A^+^-1 = A N^-1, (A A^+)^-1 = A N^-1 N^-1 A^+.
+/// By conjugate gradients with N = A^+ A: A^-1 = N^-1 A^+, A^+^-1 = A N^-1, (A A^+)^-1 = A N^-1 N^-1 A^+ unless it is N
+/// of the conjugate.
 Vectors Quark::solve_normal(const System& s, const Vectors& b, double tolerance, Effort& effort) const {
   // A of staggered quarks on one parity stands for N, and M M^+ is M^+ M.
-  const bool is_n = staggered() && (s.squared || !s.full());
+  const bool is_n = turns(s) || (staggered() && (s.squared || !s.full()));
   const bool first = !is_n && s.squared == s.dagger, last = !is_n && s.dagger;
   const int times = first && last ? 2 : 1;
   Vectors y = first ? multiply(s, true, b) : b;
