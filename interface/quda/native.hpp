@@ -46,7 +46,8 @@ void keep_thin(Handle<quarksmith_gauge> links, bool phases);
 /// SU(3) links of a call: those of the caller, or with use_resident_gauge those that are loaded.
 class ThinLinks {
  public:
-  ThinLinks(void* host, const QudaGaugeParam& param);
+  /// \param spread whether they may hold boundary phases spread over all of them, of which loops know nothing.
+  ThinLinks(void* host, const QudaGaugeParam& param, bool spread = false);
   quarksmith_gauge* gauge() const { return own_ != nullptr ? own_ : state().wilson.gauge(); }
   /// Whether they come with staggered phases.
   bool phases() const { return phases_; }

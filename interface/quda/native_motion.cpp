@@ -29,18 +29,19 @@ void give_links(Handle<quarksmith_gauge> links, void* host, bool phases, const Q
 
 }  // namespace
 
-ThinLinks::ThinLinks(void* host, const QudaGaugeParam& p) : phases_(p.staggered_phase_applied != 0) {
+ThinLinks::ThinLinks(void* host, const QudaGaugeParam& p, bool spread) : phases_(p.staggered_phase_applied != 0) {
   check_links(p);
   if (p.use_resident_gauge != 0) {
     if (!state().wilson) refuse("use_resident_gauge, and there are no such links; load them first");
     const auto& loaded = state().loaded;
     if (loaded.anisotropy != 1) refuse("anisotropic links are not served here; load SU(3) links");
-    if (std::any_of(loaded.spread.begin(), loaded.spread.end(), [](double angle) { return angle != 0; }))
+    if (!spread && std::any_of(loaded.spread.begin(), loaded.spread.end(), [](double angle) { return angle != 0; }))
       refuse("links with boundary phases spread over all of them are not served here; load SU(3) links");
     phases_ = state().loaded.phases;
     return;
   }
-  const auto format = thin_format(p);
+  auto format = thin_format(p);
+  format.spread = spread ? 1 : 0;
   check(quarksmith_gauge_load(state().context(p.X), link_arrays(host, p).data(), &format, own_.out()));
 }
 
@@ -70,7 +71,7 @@ void Momenta::finish() const {
 }
 
 void add_gauge_force(void* mom, void* host, quarksmith_gauge_loops loops, double dt, const QudaGaugeParam& p) {
-  ThinLinks links(host, p);
+  ThinLinks links(host, p, true);
   const Momenta momenta(mom, p, links.gauge());
   for (double& c : loops.planes) c *= 3;
   for (auto& plane : loops.rectangles)
