@@ -135,11 +135,12 @@ class Quark {
   Vector hop(int parity, bool dagger, const Vector& b) const;
   /// T b or T^+ b on one parity, for the site term T of M.
   Vector term(int parity, bool dagger, const Vector& b) const;
-  /// T^-1 b or (T^+)^-1 b, of one flavour.
+  /// T^-1 b or (T^+)^-1 b.
   Vector divide_by_term(int parity, bool dagger, const Vector& b) const;
   /// A vector of one parity, 0 on the other one; and back.
   Vector on_all_sites(int parity, const Vector& half) const;
   Vector on_half(int parity, const Vector& all) const;
+  Vector gamma5(Vector x) const;
   /// log |det T| of a parity.
   double log_det(int parity) const;
 
@@ -161,17 +162,15 @@ class Quark {
   quarksmith_operator* op(const System& system, bool conjugate = false) const;
   Vectors multiply(const System& system, bool dagger, const Vectors& x) const;
   Vectors solve_full(bool dagger, const Vectors& b, double tolerance, Effort& effort) const;
-  /// Whether A A^+ is A^+ A of the conjugate between `turned`.
+  /// Whether A A^+ is gamma_5 A^+ A gamma_5 of the conjugate.
   bool turns(const System& s) const { return s.squared && s.dagger && !walls && !staggered(); }
   Vectors solve_normal(const System& system, const Vectors& b, double tolerance, Effort& effort) const;
-  /// gamma_5 x, of two flavours gamma_5 tau_1 x.
-  Vector turned(Vector x) const;
   Vector alternate(Vector x) const;
   Vector rephased(Vector x, int parity) const;
   std::string options(const std::string& action, const System& system) const;
 
   Links* links_ = nullptr;
-  std::string action_, conjugate_;  ///< options; those of M^+ between `turned`, but for walls and staggered quarks
+  std::string action_, conjugate_;  ///< options; the second of gamma_5 M^+ gamma_5, but for walls
   std::string precision_, solver_;
   int most_ = 0;
 };

@@ -41,6 +41,36 @@ std::vector<double> epsilons_of(double** coeff, int count, int naik) {
   return epsilons;
 }
 
+/// A term of molecular dynamics of the quarks of a clover type on the links that are loaded.
+Handle<quarksmith_quark> clover_term(const Momenta& momenta, const QudaInvertParam& p, const char* form) {
+  const bool twisted = p.dslash_type == QUDA_TWISTED_CLOVER_DSLASH,
+             doublet = twisted && p.twist_flavor == QUDA_TWIST_NONDEG_DOUBLET;
+  std::string options = std::string("action=") + (twisted ? "twisted-clover" : "clover") + (doublet ? "-doublet" : "") +
+                        " even-odd=" + form + option("mass", 1 / (2 * p.kappa) - 4) +
+                        option("csw", state().clover.coefficient / p.kappa);
+  if (twisted) options += option("mu", p.mu);
+  if (doublet) options += option("epsilon", -p.epsilon);
+  Handle<quarksmith_quark> term;
+  check(quarksmith_quark_create(momenta.dynamics(), options.c_str(), term.out()));
+  return term;
+}
+
+void check_clover_force(const QudaInvertParam& p) {
+  meaning<int>("solution_type", p.solution_type, {{QUDA_MATPCDAG_MATPC_SOLUTION, "QUDA_MATPCDAG_MATPC_SOLUTION", 0}});
+  if (p.use_resident_solution != 0) refuse("use_resident_solution is not served; set it to 0");
+  if (state().clover.given)
+    refuse("the clover term was passed, and its force is that of the links; let loadCloverQuda make it");
+}
+
+/// z of all sites whose product with M or M^+ is 0 on those that the even-odd form leaves out.
+Vector completed(const Quark& quark, int sites, bool dagger, const Vector& z) {
+  const int others = QUARKSMITH_EVEN + QUARKSMITH_ODD - sites;
+  Vector all = quark.on_all_sites(sites, z);
+  const Vector rest = quark.on_all_sites(others, quark.divide_by_term(others, dagger, quark.hop(others, dagger, z)));
+  for (std::size_t n = 0; n < all.size(); ++n) all[n] += rest[n] / 2.0;
+  return all;
+}
+
 }  // namespace
 }  // namespace quarksmith::quda
 
@@ -50,22 +80,16 @@ void computeCloverForceQuda(void* mom, double dt, void** x, void**, double* coef
                             int nvector, double multiplicity, void*, QudaGaugeParam* gauge_param, QudaInvertParam* p) {
   const Call call(__func__);
   meaning<int>("dslash_type", p->dslash_type, {{QUDA_CLOVER_WILSON_DSLASH, "QUDA_CLOVER_WILSON_DSLASH", 0}});
-  meaning<int>("solution_type", p->solution_type, {{QUDA_MATPCDAG_MATPC_SOLUTION, "QUDA_MATPCDAG_MATPC_SOLUTION", 0}});
+  check_clover_force(*p);
   meaning<int>("matpc_type", p->matpc_type, {{QUDA_MATPC_EVEN_EVEN_ASYMMETRIC, "QUDA_MATPC_EVEN_EVEN_ASYMMETRIC", 0}});
-  if (p->use_resident_solution != 0) refuse("use_resident_solution is not served; set it to 0");
   const auto& clover = state().clover;
-  if (clover.given)
-    refuse("the clover term was passed, and its force is that of the links; let loadCloverQuda make it");
   const Quark quark(*p);
   const Spinors spinors(*p, quark, QUARKSMITH_EVEN);
   const double kappa = p->kappa;
   if (!is_near(kappa2, -kappa * kappa) || !is_near(ck, -clover.coefficient / 8))
     refuse("kappa2 " + text_of(kappa2) + ", ck " + text_of(ck) + "; use -kappa^2 and -clover_coeff / 8");
   const Momenta momenta(mom, *gauge_param, state().wilson.gauge());
-  Handle<quarksmith_quark> term;
-  const std::string options = "action=clover even-odd=asymmetric" + option("mass", 1 / (2 * kappa) - 4) +
-                              option("csw", clover.coefficient / kappa);
-  check(quarksmith_quark_create(momenta.dynamics(), options.c_str(), term.out()));
+  const Handle<quarksmith_quark> term = clover_term(momenta, *p, "asymmetric");
   auto format = initial(quarksmith_spinor_format_init);
   format.sites = QUARKSMITH_EVEN_ODD;
   format.half = 1;
@@ -86,6 +110,64 @@ void computeCloverForceQuda(void* mom, double dt, void** x, void**, double* coef
   check(quarksmith_quark_matrix(term, 0, nvector, products.data(), xs.data(), &format));
   check(quarksmith_quark_outer(term, nvector, xs.data(), ys.data(), weights.data(), &format, 2 * dt));
   if (multiplicity != 0) check(quarksmith_quark_log_det_force(term, multiplicity, 2 * dt));
+  momenta.finish();
+}
+
+// Adds to the momenta minus their force, twice that of the action coeff / (2 kappa)^2 x^+ A A^+ x with A A^+ x fixed; with
+// detratio Y = A^+ gamma_5 x becomes Y + x0, which gives that of a ratio, without that of -2 log |det T| on the sites left
+// out is added. Of two flavours A is divided by evmax; shifts in `offset` add to Y what has no derivative.
+void computeTMCloverForceQuda(void* mom, void** x, void** x0, double* coeff, int nvector, QudaGaugeParam* gauge_param,
+                              QudaInvertParam* p, int detratio) {
+  const Call call(__func__);
+  check_clover_force(*p);
+  meaning<int>("dslash_type", p->dslash_type,
+               {{QUDA_CLOVER_WILSON_DSLASH, "QUDA_CLOVER_WILSON_DSLASH", 0},
+                {QUDA_TWISTED_CLOVER_DSLASH, "QUDA_TWISTED_CLOVER_DSLASH", 0}});
+  meaning<int>("dagger", p->dagger, {{QUDA_DAG_YES, "QUDA_DAG_YES", 0}});
+  const int sites = meaning<int>("matpc_type", p->matpc_type,
+                                 {{QUDA_MATPC_EVEN_EVEN_ASYMMETRIC, "QUDA_MATPC_EVEN_EVEN_ASYMMETRIC", QUARKSMITH_EVEN},
+                                  {QUDA_MATPC_ODD_ODD_ASYMMETRIC, "QUDA_MATPC_ODD_ODD_ASYMMETRIC", QUARKSMITH_ODD}});
+  const Quark quark(*p);
+  const Spinors spinors(*p, quark, sites);
+  const bool doublet = quark.slices > 1;
+  const double coefficient = state().clover.coefficient;
+  if (!is_near(p->kappa * p->clover_csw, coefficient))
+    refuse("kappa clover_csw is " + text_of(p->kappa * p->clover_csw) + ", and clover_coeff of the term that is loaded " +
+           text_of(coefficient) + "; use the same");
+  if (doublet && !(is_set(p->evmax) && p->evmax > 0)) refuse("evmax is not set to a positive number; set it");
+  if (nvector < 1) refuse("nvector " + std::to_string(nvector) + "; use 1 or more");
+  const Momenta momenta(mom, *gauge_param, state().wilson.gauge());
+  const System form{.form = "asymmetric", .sites = sites, .dagger = true};
+  Vectors left, right;
+  std::vector<const void*> zs, us;
+  std::vector<double> weights;
+  for (int n = 0; n < nvector; ++n) {
+    const Vector z = quark.gamma5(spinors.read(x[n]));
+    Vector u = std::move(quark.apply(form, {z})[0]);
+    if (detratio != 0 && !doublet) {
+      const Vector more = spinors.read(x0[n]);
+      for (std::size_t k = 0; k < u.size(); ++k) u[k] += more[k] / quark.factor;
+    }
+    left.push_back(completed(quark, sites, true, z));
+    right.push_back(completed(quark, sites, false, u));
+    weights.push_back(2 * coeff[n] / (doublet ? p->evmax : 1));
+  }
+  for (int n = 0; n < nvector; ++n)
+    for (int s = 0; s < quark.slices; ++s) {
+      const std::size_t before = left[n].size() / unsigned(quark.slices) * unsigned(s);
+      zs.push_back(left[n].data() + before);
+      us.push_back(right[n].data() + before);
+    }
+  constexpr double step = -2;  // minus as the caller takes it for a derivative, twice as in native_motion.cpp
+  auto format = initial(quarksmith_spinor_format_init);
+  format.sites = QUARKSMITH_EVEN_ODD;
+  check(quarksmith_quark_outer(clover_term(momenta, *p, "none"), nvector, us.data(), zs.data(), weights.data(), &format,
+                               step));
+  if (detratio == 0)  // of even sites alone: of all without those of odd ones
+    for (const auto& [name, sign] : {std::pair("symmetric", 1), std::pair("asymmetric", -1)})
+      if (sites == QUARKSMITH_ODD || sign < 0)
+        check(quarksmith_quark_log_det_force(clover_term(momenta, *p, name),
+                                             (sites == QUARKSMITH_ODD ? sign : 1) * 4.0 / quark.slices, step));
   momenta.finish();
 }
 

@@ -116,7 +116,7 @@ void Quark::choose_twisted(const QudaInvertParam& p, bool clover) {
   if (clover && state().clover.given) text += option("csw", 0);
   if (doublet) text += option("epsilon", -given("epsilon", p.epsilon));
   action_ = text + option("mu", mu);
-  conjugate_ = doublet ? action_ : text + option("mu", -mu);
+  conjugate_ = text + option("mu", -mu);
   slices = doublet ? 2 : 1;
 }
 
@@ -191,10 +191,9 @@ quarksmith_operator* Quark::op(const System& s, bool conjugate) const {
   return links_->op(options(conjugate ? conjugate_ : action_, s));
 }
 
-Vector Quark::turned(Vector x) const {
+Vector Quark::gamma5(Vector x) const {
   for (std::size_t n = 0; n < x.size(); n += 12)
     for (std::size_t k = n + 6; k < n + 12; ++k) x[k] = -x[k];
-  if (slices == 2) std::rotate(x.begin(), x.begin() + std::ptrdiff_t(x.size() / 2), x.end());
   return x;
 }
 

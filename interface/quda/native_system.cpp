@@ -57,13 +57,13 @@ Vectors Quark::apply(const System& s, const Vectors& x) const {
 
 /// M^-1 b or M^+^-1 b on all sites, of one flavour in four dimensions.
 Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effort& effort) const {
-  const auto prepared = [&](Vector v) {
+  const auto turned = [&](Vector v) {
     v = rephased(std::move(v), QUARKSMITH_FULL);
     if (staggered()) return dagger ? v : alternate(std::move(v));
-    return dagger ? turned(std::move(v)) : v;
+    return dagger ? gamma5(std::move(v)) : v;
   };
   Vectors in, out;
-  for (const Vector& v : b) in.push_back(prepared(v)), out.emplace_back(v.size());
+  for (const Vector& v : b) in.push_back(turned(v)), out.emplace_back(v.size());
   const std::string method = staggered() ? "" : " solver=" + solver_;
   quarksmith_solver* const solver =
       links_->solver((dagger && !staggered() ? conjugate_ : action_) + method + " precision=" + precision_ +
@@ -73,7 +73,7 @@ Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effor
   const quarksmith_status status = quarksmith_solve(solver, int(b.size()), pieces<void*>(out, 1).data(),
                                                     pieces<const void*>(in, 1).data(), &format, reports.data());
   count(effort, reports, status);
-  for (Vector& v : out) v = prepared(std::move(v));
+  for (Vector& v : out) v = turned(std::move(v));
   return out;
 }
 
@@ -87,11 +87,11 @@ Vectors Quark::solve_shifted(const System& s, const std::vector<double>& shifts,
   check(quarksmith_shifted_limits(solver, tolerance, most_, 0));
   std::vector<quarksmith_solve_report> reports(shifts.size(), initial(quarksmith_solve_report_init));
   const auto format = order_of(s.sites);
-  const Vector in = turn ? turned(b) : rephased(b, s.sites);
+  const Vector in = turn ? gamma5(b) : rephased(b, s.sites);
   const quarksmith_status status = quarksmith_shifted_solve(solver, n, shifts.data(), pieces<void*>(out, 1).data(),
                                                             in.data(), &format, reports.data());
   count(effort, reports, status);
-  for (Vector& v : out) v = turn ? turned(std::move(v)) : rephased(std::move(v), s.sites);
+  for (Vector& v : out) v = turn ? gamma5(std::move(v)) : rephased(std::move(v), s.sites);
   return out;
 }
 
@@ -148,13 +148,14 @@ Vector Quark::divide_by_term(int sites, bool dagger, const Vector& b) const {
   Handle<quarksmith_field> whole, made;
   check(quarksmith_operator_field(o, QUARKSMITH_FULL, 1, whole.out()));
   check(quarksmith_operator_field(o, sites, 1, made.out()));
-  const Vector all = on_all_sites(sites, b);
-  Vector out(b.size());
+  Vectors all(1, on_all_sites(sites, b)), out(1, Vector(b.size()));
   const auto full = order_of(QUARKSMITH_FULL), half = order_of(sites);
-  check(quarksmith_field_set(whole, 0, all.data(), &full));
+  const auto from = pieces<const void*>(all, slices);
+  const auto to = pieces<void*>(out, slices);
+  for (int s = 0; s < slices; ++s) check(quarksmith_field_set(whole, s, from[s], &full));
   check(quarksmith_reduce(o, made, whole));
-  check(quarksmith_field_get(made, 0, out.data(), &half));
-  return out;
+  for (int s = 0; s < slices; ++s) check(quarksmith_field_get(made, s, to[s], &half));
+  return std::move(out[0]);
 }
 
 Vector Quark::hop(int sites, bool dagger, const Vector& b) const {

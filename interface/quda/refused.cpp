@@ -20,7 +20,7 @@ QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaLoadGaugeField, q
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, newMultigridQuda,
              destroyMultigridQuda, updateMultigridQuda, dumpMultigridQuda, covDevQuda, shiftQuda, spinTasteQuda,
              computeTwoLinkQuda, computeGaugePathQuda, createGaugeFieldQuda, saveGaugeFieldQuda, destroyGaugeFieldQuda,
-             createCloverQuda, computeTMCloverForceQuda, computeStaggeredForceQuda, gaussGaugeQuda)
+             createCloverQuda, computeStaggeredForceQuda, gaussGaugeQuda)
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", copyExtendedResidentGaugeQuda,
              performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep, performGaugeSmearQuda,
              performWFlowQuda, performGFlowQuda, contractQuda, contractFTQuda, computeGaugeFixingOVRQuda,
