@@ -114,6 +114,7 @@ class Quark {
   bool walls = false;  ///< a fifth dimension, whose even-odd forms are solved for as parts of the whole system
   double factor = 1;
   double rescaling = 1;         ///< 2 kappa of QUDA's mass normalisations
+  double rho = 0;               ///< A + i rho gamma_5 replaces the asymmetric form A
   bool parity_of_five = false;  ///< arrays are even-odd in five dimensions
   bool staggered() const { return spins == 1; }
   bool on_thin_links() const { return links_ == &state().wilson; }
@@ -164,6 +165,7 @@ class Quark {
   Vectors solve_full(bool dagger, const Vectors& b, double tolerance, Effort& effort) const;
   /// Whether A A^+ is gamma_5 A^+ A gamma_5 of the conjugate.
   bool turns(const System& s) const { return s.squared && s.dagger && !walls && !staggered(); }
+  Vector solve_with_rho(const System& n, double shift, const Vector& b, double tolerance, Effort& effort) const;
   Vectors solve_normal(const System& system, const Vectors& b, double tolerance, Effort& effort) const;
   Vector alternate(Vector x) const;
   Vector rephased(Vector x, int parity) const;

@@ -18,6 +18,8 @@ System system_of(const QudaInvertParam& p, const Quark& quark) {
                                    {QUDA_MATPC_SOLUTION, "QUDA_MATPC_SOLUTION", {true, false}},
                                    {QUDA_MATPCDAG_MATPC_SOLUTION, "QUDA_MATPCDAG_MATPC_SOLUTION", {true, true}}});
   s.squared = kind.squared;
+  const char* const of_rho = "tm_rho is served of asymmetric even-odd forms alone; leave it 0";
+  if (!kind.pc && quark.rho != 0) refuse(of_rho);
   if (!kind.pc) return s;
   struct Form {
     const char* form;
@@ -34,6 +36,7 @@ System system_of(const QudaInvertParam& p, const Quark& quark) {
   const bool asymmetric = s.form == std::string("asymmetric");
   if (asymmetric && (quark.staggered() || p.dslash_type == QUDA_WILSON_DSLASH))
     refuse("matpc_type: this dslash_type has no asymmetric form; use QUDA_MATPC_EVEN_EVEN or QUDA_MATPC_ODD_ODD");
+  if (!asymmetric && quark.rho != 0) refuse(of_rho);
   if (quark.parity_of_five)
     refuse(
         "solution_type: even-odd forms of QUDA_DOMAIN_WALL_DSLASH, in five dimensions, are not served; use "

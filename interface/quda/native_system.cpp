@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "interface/quda/native.hpp"
 
@@ -47,6 +48,11 @@ Vectors Quark::multiply(const System& s, bool dagger, const Vectors& x) const {
   check(quarksmith_matrix_host(op(s), conjugate, int(x.size()), pieces<void*>(out, slices).data(),
                                pieces<const void*>(in, slices).data(), &format));
   for (Vector& v : out) v = rephased(std::move(v), s.sites);
+  if (rho != 0 && !s.full())
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const Vector turned = gamma5(x[k]);
+      for (std::size_t n = 0; n < turned.size(); ++n) out[k][n] += Complex(0, dagger ? -rho : rho) * turned[n];
+    }
   return out;
 }
 
@@ -77,11 +83,42 @@ Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effor
   return out;
 }
 
+/// By conjugate gradients here, as no solver of the library has A + i rho gamma_5. \param n A^+ A or A A^+
+Vector Quark::solve_with_rho(const System& n, double shift, const Vector& b, double tolerance, Effort& effort) const {
+  const auto product = [](const Vector& x, const Vector& y) {
+    double sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+    for (std::size_t k = 0; k < x.size(); ++k) sum += (std::conj(x[k]) * y[k]).real();
+    return all_sum(sum);
+  };
+  Vector y(b.size()), r = b, p = b;
+  double rr = product(r, r);
+  const double goal = tolerance * tolerance * rr;
+  int iterations = 0;
+  for (; rr > goal && iterations < most_; ++iterations) {
+    Vector q = std::move(apply(n, {p})[0]);
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] += shift * p[k];
+    const double a = rr / product(p, q);
+    for (std::size_t k = 0; k < q.size(); ++k) y[k] += a * p[k], r[k] -= a * q[k];
+    const double before = std::exchange(rr, product(r, r));
+    for (std::size_t k = 0; k < q.size(); ++k) p[k] = r[k] + rr / before * p[k];
+  }
+  effort.iterations += iterations;
+  effort.converged = effort.converged && rr <= goal;
+  return y;
+}
+
 Vectors Quark::solve_shifted(const System& s, const std::vector<double>& shifts, const Vector& b, double tolerance,
                              Effort& effort) const {
-  const int n = int(shifts.size());
-  Vectors out(shifts.size(), Vector(b.size()));
   const bool turn = turns(s);
+  Vectors out;
+  if (rho != 0) {
+    const System normal{.form = s.form, .sites = s.sites, .dagger = turn, .squared = true};
+    for (const double shift : shifts) out.push_back(solve_with_rho(normal, shift, b, tolerance, effort));
+    return out;
+  }
+  const int n = int(shifts.size());
+  out.assign(shifts.size(), Vector(b.size()));
   quarksmith_shifted* const solver =
       links_->shifted(options(turn ? conjugate_ : action_, s) + (s.full() ? " even-odd=none" : "") + " precision=" + precision_, n);
   check(quarksmith_shifted_limits(solver, tolerance, most_, 0));
@@ -109,7 +146,7 @@ Vectors Quark::solve_normal(const System& s, const Vectors& b, double tolerance,
 }
 
 Vectors Quark::solve(const System& s, const Vectors& b, double tolerance, Effort& effort) const {
-  if (s.squared || slices > 1 || (staggered() && !s.full())) return solve_normal(s, b, tolerance, effort);
+  if (s.squared || slices > 1 || rho != 0 || (staggered() && !s.full())) return solve_normal(s, b, tolerance, effort);
   if (s.full()) return solve_full(s.dagger, b, tolerance, effort);
   // The asymmetric form of M on one parity has the solution of M x = b, b zero on the other one; the symmetric one is
   // T^-1 times it.
