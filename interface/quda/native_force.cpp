@@ -58,6 +58,7 @@ Handle<quarksmith_quark> clover_term(const Momenta& momenta, const QudaInvertPar
 void check_clover_force(const QudaInvertParam& p) {
   meaning<int>("solution_type", p.solution_type, {{QUDA_MATPCDAG_MATPC_SOLUTION, "QUDA_MATPCDAG_MATPC_SOLUTION", 0}});
   if (p.use_resident_solution != 0) refuse("use_resident_solution is not served; set it to 0");
+  if (state().loaded.anisotropy != 1) refuse("forces of anisotropic links are not served; load SU(3) links");
   if (state().clover.given)
     refuse("the clover term was passed, and its force is that of the links; let loadCloverQuda make it");
 }
@@ -113,9 +114,10 @@ void computeCloverForceQuda(void* mom, double dt, void** x, void**, double* coef
   momenta.finish();
 }
 
-// Adds to the momenta minus their force, twice that of the action coeff / (2 kappa)^2 x^+ A A^+ x with A A^+ x fixed; with
-// detratio Y = A^+ gamma_5 x becomes Y + x0, which gives that of a ratio, without that of -2 log |det T| on the sites left
-// out is added. Of two flavours A is divided by evmax; shifts in `offset` add to Y what has no derivative.
+// Adds to the momenta minus their force, twice that of the action coeff / (2 kappa)^2 x^+ A A^+ x with A A^+ x fixed;
+// with detratio Y = A^+ gamma_5 x becomes Y + x0, which gives that of a ratio; without detratio that of -2 log |det T|
+// on the sites left out is added. Of two flavours A is divided by evmax; shifts in `offset` add to Y what has no
+// derivative.
 void computeTMCloverForceQuda(void* mom, void** x, void** x0, double* coeff, int nvector, QudaGaugeParam* gauge_param,
                               QudaInvertParam* p, int detratio) {
   const Call call(__func__);
@@ -132,8 +134,8 @@ void computeTMCloverForceQuda(void* mom, void** x, void** x0, double* coeff, int
   const bool doublet = quark.slices > 1;
   const double coefficient = state().clover.coefficient;
   if (!is_near(p->kappa * p->clover_csw, coefficient))
-    refuse("kappa clover_csw is " + text_of(p->kappa * p->clover_csw) + ", and clover_coeff of the term that is loaded " +
-           text_of(coefficient) + "; use the same");
+    refuse("kappa clover_csw is " + text_of(p->kappa * p->clover_csw) +
+           ", and clover_coeff of the term that is loaded " + text_of(coefficient) + "; use the same");
   if (doublet && !(is_set(p->evmax) && p->evmax > 0)) refuse("evmax is not set to a positive number; set it");
   if (nvector < 1) refuse("nvector " + std::to_string(nvector) + "; use 1 or more");
   const Momenta momenta(mom, *gauge_param, state().wilson.gauge());

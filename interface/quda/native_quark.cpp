@@ -50,9 +50,9 @@ double of_all_slices(const char* name, const double _Complex* numbers, int slice
 Quark::Quark(const QudaInvertParam& p) {
   choose(p);
   rho = rho_of(p);
-  for (const auto& [name, used] : {std::pair("distance_pc_alpha0", p.distance_pc_alpha0 != 0 && p.distance_pc_t0 >= 0),
-                                   std::pair("tm_rho of two flavours", slices == 2 && rho_of(p) != 0),
-                                   std::pair("clover_rho", p.clover_rho != 0)})
+  for (const auto& [name, used] :
+       {std::pair("distance_pc_alpha0", p.distance_pc_alpha0 != 0 && p.distance_pc_t0 >= 0),
+        std::pair("tm_rho of two flavours", slices == 2 && rho_of(p) != 0), std::pair("clover_rho", p.clover_rho != 0)})
     if (used) refuse(std::string(name) + " is not served; leave it 0");
   // The operator of residuals is in double in any case.
   const int least = p.cuda_prec_sloppy == QUDA_INVALID_PRECISION ? int(p.cuda_prec)

@@ -119,8 +119,8 @@ Vectors Quark::solve_shifted(const System& s, const std::vector<double>& shifts,
   }
   const int n = int(shifts.size());
   out.assign(shifts.size(), Vector(b.size()));
-  quarksmith_shifted* const solver =
-      links_->shifted(options(turn ? conjugate_ : action_, s) + (s.full() ? " even-odd=none" : "") + " precision=" + precision_, n);
+  quarksmith_shifted* const solver = links_->shifted(
+      options(turn ? conjugate_ : action_, s) + (s.full() ? " even-odd=none" : "") + " precision=" + precision_, n);
   check(quarksmith_shifted_limits(solver, tolerance, most_, 0));
   std::vector<quarksmith_solve_report> reports(shifts.size(), initial(quarksmith_solve_report_init));
   const auto format = order_of(s.sites);

@@ -116,6 +116,8 @@ class Operator:
         slices = s["Ls"] if self.walls else 2 if doublet else 1
         self.shape = (*self.extent[::-1], slices, 1 if self.staggered else 4, 3)
         self.mass, kappa = s["mass"], s["kappa"]
+        rho = s.get("tm_rho", 0) if self.kind == "TWISTED_CLOVER" else 0
+        self.rho = 2j * kappa * rho * np.kron(GAMMA5, np.eye(3))
         self.rescaling = 1 / (5 + s["m5"]) if self.walls else 2 * kappa
         if self.kind == "ASQTAD":
             self.u = 0.9 * u + 0.1 * np.roll(u, 1, axis=1)
@@ -184,7 +186,8 @@ class Operator:
             return self.hops(self.site(self.inverse, self.hops(f, conjugate), conjugate), conjugate)
 
         if not symmetric:
-            return self.site(self.term, psi, conjugate) - twice(psi)
+            asymmetric = self.site(self.term, psi, conjugate) - twice(psi)
+            return asymmetric + self.site(self.rho, psi, conjugate) if self.rho.any() else asymmetric
         if conjugate:
             return psi - twice(self.site(self.inverse, psi, True))
         return psi - self.site(self.inverse, twice(psi), False)

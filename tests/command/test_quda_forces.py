@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import quda
-from quda_operators import Operator, arrays_of, forward, links_of, random_links
+from quda_operators import GAMMA5, Operator, arrays_of, forward, links_of, random_links
 from test_pyquda import fat_links
 from test_quda_milc import InitArgs, Layout
 from test_quda_motion import exponential, in_child, momenta_of, phases, random_momenta, reals_of, sites_of
@@ -223,3 +223,58 @@ def on_even(o: Operator, numbers: np.ndarray) -> np.ndarray:
     all_of = np.zeros((int(np.prod(CLOVER_EXTENT)), 12), complex)
     all_of[np.flatnonzero((o.parity == 0).ravel())] = numbers.reshape(-1, 12)
     return all_of.reshape(o.shape)
+
+
+TWISTED = CLOVER | {"dslash_type": "QUDA_TWISTED_CLOVER_DSLASH", "twist_flavor": "QUDA_TWIST_SINGLET", "mu": -0.3}
+DOUBLET = TWISTED | {"twist_flavor": "QUDA_TWIST_NONDEG_DOUBLET", "epsilon": 0.15, "Ls": 2, "evmax": 2.5}
+ODD = {"matpc_type": "QUDA_MATPC_ODD_ODD_ASYMMETRIC"}
+
+
+@pytest.mark.parametrize(
+    ("members", "ratio"),
+    [(TWISTED | ODD, 0), (TWISTED, 0), (CLOVER | ODD, 0), (TWISTED | ODD | {"tm_rho": 0.2}, 1), (DOUBLET | ODD, 0)],
+    ids=["twisted", "even", "clover", "ratio", "doublet"],
+)
+def test_the_force_that_tmlqcd_takes(members, ratio):
+    """With Z = gamma_5 X: minus twice that of the action for which A A^+ Z is fixed."""
+    rng = np.random.default_rng(7)
+    u, p = random_links(CLOVER_EXTENT, 0.2, rng), random_momenta(CLOVER_EXTENT, rng)
+    half = Operator.half_of(members)
+    o = Operator(members, u, antiperiodic=True)
+    weights, kappa = [0.7, 1.2], members["kappa"]
+    x, more = ([o.on(rng.normal(size=o.shape) + 1j * rng.normal(size=o.shape), half) for _ in weights] for _ in "xy")
+    z = [np.einsum("st,...ta->...sa", GAMMA5, one) for one in x]
+
+    def action(of: np.ndarray) -> float:
+        a = Operator(members, of, antiperiodic=True)
+        total = 0.0
+        for weight, one, other in zip(weights, z, more, strict=True):
+            product = np.linalg.norm(a.even_odd(one, False, True)) ** 2
+            if ratio:
+                product += 2 * np.vdot(one, a.even_odd(other, False, False)).real
+            total -= weight / (2 * kappa**2) / members.get("evmax", 1) * product
+        others = a.term[a.parity != half]
+        return float(total - (0 if ratio else 4 / o.shape[4] * np.linalg.slogdet(others)[1].sum()))
+
+    def work() -> np.ndarray:
+        wanted = slope(action, u, p)
+        q = quda.Quda()
+        q.initQuda(-1)
+        of_links = {"gauge_order": "QUDA_QDP_GAUGE_ORDER", "t_boundary": "QUDA_ANTI_PERIODIC_T", "anisotropy": 1.0}
+        of_links |= {"cpu_prec": "QUDA_DOUBLE_PRECISION", "type": "QUDA_WILSON_LINKS", "reconstruct": 18}
+        param = q.gauge_param(X=CLOVER_EXTENT, make_resident_mom=0, use_resident_mom=0, **of_links)
+        _links, v = links_of(o.u, "QUDA_QDP_GAUGE_ORDER")
+        q.loadGaugeQuda(v, byref(param))
+        of_quarks = q.invert_param(**members)
+        q.loadCloverQuda(None, None, byref(of_quarks))
+        vectors, others = ([arrays_of(one, members, half) for one in given] for given in (x, more))
+        held = [np.ascontiguousarray(one) for one in reals_of(p)]
+        q.computeTMCloverForceQuda(
+            quda.pointers(held), quda.pointers(vectors), quda.pointers(others) if ratio else None,
+            (c_double * 2)(*weights), 2, byref(param), byref(of_quarks), ratio,
+        )  # fmt: skip
+        return np.array([-along(momenta_of(np.stack(held), CLOVER_EXTENT) - p, p) / wanted - 1])
+
+    result = in_child(work)
+    assert not isinstance(result, str), result
+    assert abs(result[0]) <= 1e-8

@@ -89,6 +89,8 @@ def test_shifted_solves_are_right():
     squared = {"dagger": "QUDA_DAG_NO", "solve_type": "QUDA_NORMOP_PC_SOLVE"}
     every = cases(solution_type="QUDA_MATPCDAG_MATPC_SOLUTION", **squared)
     every += cases(solution_type="QUDA_MATDAG_MAT_SOLUTION", **squared)
+    other = {"dagger": "QUDA_DAG_YES", "solve_type": "QUDA_NORMOP_PC_SOLVE"}
+    every += [c for c in cases(solution_type="QUDA_MATPCDAG_MATPC_SOLUTION", **other) if not c.operator.walls]
     every = [c for c in every if not c.operator.staggered] + [
         c for c in cases(solution_type="QUDA_MATPC_SOLUTION", **squared) if c.operator.staggered
     ]

@@ -53,7 +53,7 @@ def drawn(seed: int) -> dict[str, Any]:
     s["clover_coeff"] = s["kappa"] * draw.uniform(0.5, 1.5)
     s["tol"], s["tol_hq"] = (1e-5 if "SINGLE" in s["cpu_prec"] else 1e-9), 1e-4
     s["num_src"] = draw.choice([1, 1, 2])
-    s["tm_rho"] = draw.choice([0] * 15 + [0.1])
+    s["tm_rho"] = draw.choice([0] * 7 + [0.1])
     s["compute_action"] = draw.choice([0, 1])
     return s
 
@@ -157,7 +157,11 @@ def is_served(s: dict[str, Any]) -> bool:
         or ("LEX" in s["dirac_order"] and (half or flavours))
         or s["residual_type"] == 3
         or (kind.startswith("TWISTED") and s["twist_flavor"] == "QUDA_TWIST_NO")
-        or (kind == "TWISTED_CLOVER" and s["tm_rho"] != 0)
+        or (
+            kind == "TWISTED_CLOVER"
+            and s["tm_rho"] != 0
+            and not (half and "ASYMMETRIC" in s["matpc_type"] and not flavours)
+        )
         or (half and "ASYMMETRIC" in s["matpc_type"] and kind in ("WILSON", *STAGGERED))
         or (half and kind == "DOMAIN_WALL")
         or (half and squared and kind in (*WALLS, *STAGGERED))
