@@ -99,6 +99,22 @@ bool is_on(const Device& device, const void* array) {
   return !holder.empty();
 }
 
+ArrayOnDevice::ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, std::size_t bytes,
+                             bool reads)
+    : device_(&domain->device()), array_(const_cast<void*>(require(array, what))), here_(is_on(*device_, array)) {
+  if (here_) {
+    device_->begin_for_caller();
+  } else if (device_->asynchronous()) {
+    copy_ = Memory(domain->device_pointer(), bytes);
+    if (reads) device_->upload(copy_.data(), array, bytes);
+  }
+}
+
+void ArrayOnDevice::end(bool writes) const {
+  if (writes && copy_.bytes() > 0) device_->download(array_, copy_.data(), copy_.bytes());
+  if (here_) device_->end_for_caller();
+}
+
 bool choice(int value, const char* what, const char* names) {
   if (value != 0 && value != 1)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}; use {}", what, value, names));
@@ -188,26 +204,53 @@ std::vector<LinkArrays::Generator> LinkArrays::generators(int reals) {
 
 template <class Void, class Visit>
 void LinkArrays::for_each_link(Void* const* arrays, const Visit& visit) const {
-  sites_.for_each_site(Subset::full, [&](long long i, const Coordinates& x, long long place) {
+  sites_.for_each_site(Subset::full, [&](long long i, const Coordinates&, long long place) {
     for (int k = 0; k < directions; ++k)
-      visit(i, x, mu_of_[k],
-            by_direction_ ? sites_.at(arrays[k], place) : sites_.at(arrays[0], place).from(k * reals_));
+      visit(i, mu_of_[k], by_direction_ ? sites_.at(arrays[k], place) : sites_.at(arrays[0], place).from(k * reals_));
   });
 }
 
-Complex64 LinkArrays::phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const {
-  const bool across = lattice_.origin(mu) + x[mu] >= lattice_.global_extent(mu) - length_;
-  int sum = 0;  // of local coordinates: ranks begin at even ones
-  for (int nu = 0; nu < directions; ++nu)
-    if ((eta_[mu] >> nu & 1) != 0) sum += x[nu];
-  const Complex64 p = across ? boundary[mu] : 1;
-  return sum % 2 == 0 ? p : -p;
+template <class Void, class Work>
+void LinkArrays::on_device(const DomainPointer& domain, Void* const* given,
+                           const std::array<Complex64, directions>& phase, const Work& work) const {
+  constexpr bool writes = !std::is_const_v<Void>;
+  require(given, "links");
+  std::vector<ArrayOnDevice> there;
+  for (int k = 0; k < (by_direction_ ? directions : 1); ++k)
+    there.emplace_back(domain, given[k], "an array of links", sites_.bytes(), !writes || sites_.apart());
+  SpinorArray matrices;
+  static_cast<SitePlaces&>(matrices) = sites_.places();
+  if (by_column_) std::swap(matrices.spin, matrices.colour);
+  const int word = matrices.single ? sizeof(float) : sizeof(double);
+  for (int k = 0; k < directions; ++k) {
+    const int mu = mu_of_[k];
+    matrices.data = by_direction_ ? there[k].data() : there[0].data() + k * reals_ * word;
+    matrices.phased = eta_[mu] != 0 || phase[mu] != 1.0;
+    matrices.signs = eta_[mu];
+    matrices.along = mu;
+    matrices.beyond = lattice_.global_extent(mu) - length_;
+    matrices.across[0] = phase[mu].real(), matrices.across[1] = phase[mu].imag();
+    work(matrices, mu);
+  }
+  for (const ArrayOnDevice& one : there) one.end(writes);
 }
 
-void LinkArrays::read(Device& device, const void* const* given, HostGauge& to) const {
-  to.phase = boundary_;
+LinkField LinkArrays::read(const DomainPointer& domain, const void* const* given) const {
+  LinkField to(domain, find_precision("double"), find_storage("r18"));
+  to.fill(0);
+  on_device(domain, given, boundary_, [&](const SpinorArray& a, int mu) { copy_array(a, to, mu); });
+  return to;
+}
+
+void LinkArrays::write(const LinkField& from, const std::array<Complex64, directions>& phase,
+                       void* const* given) const {
+  require_boundary(phase);
+  on_device(from.domain_pointer(), given, phase, [&](const SpinorArray& a, int mu) { copy_array(from, mu, a); });
+}
+
+void LinkArrays::read_momenta(Device& device, const void* const* given, HostGauge& to) const {
   const ArraysOnHost<const void> there(device, given, by_direction_ ? directions : 1, sites_);
-  for_each_link(there.arrays(), [&](long long i, const Coordinates& x, int mu, const Reals<const void>& reals) {
+  for_each_link(there.arrays(), [&](long long i, int mu, const Reals<const void>& reals) {
     Matrix3& u = to.site[i][mu];
     if (generators_.empty()) {
       for (int n = 0; n < 9; ++n) u[n] = reals.number(by_column_ ? 3 * (n % 3) + n / 3 : n);
@@ -216,19 +259,15 @@ void LinkArrays::read(Device& device, const void* const* given, HostGauge& to) c
       for (std::size_t n = 0; n < generators_.size(); ++n)
         for (const auto& [element, value] : generators_[n]) u[element] += value * reals[int(n)];
     }
-    if (const Complex64 p = phase(boundary_, x, mu); p != 1.0)
-      for (Complex64& z : u) z *= std::conj(p);
   });
 }
 
-void LinkArrays::write(Device& device, const HostGauge& from, void* const* given) const {
-  require_boundary(from.phase);
+void LinkArrays::write_momenta(Device& device, const HostGauge& from, void* const* given) const {
   const ArraysOnHost<void> there(device, given, by_direction_ ? directions : 1, sites_);
-  for_each_link(there.arrays(), [&](long long i, const Coordinates& x, int mu, const Reals<void>& reals) {
+  for_each_link(there.arrays(), [&](long long i, int mu, const Reals<void>& reals) {
     const Matrix3& u = from.site[i][mu];
-    const Complex64 p = phase(from.phase, x, mu);
     if (generators_.empty())
-      for (int n = 0; n < 9; ++n) reals.set_number(by_column_ ? 3 * (n % 3) + n / 3 : n, p * u[n]);
+      for (int n = 0; n < 9; ++n) reals.set_number(by_column_ ? 3 * (n % 3) + n / 3 : n, u[n]);
     for (std::size_t n = 0; n < generators_.size(); ++n) {
       double along = 0, size = 0;
       for (const auto& [element, value] : generators_[n]) {
@@ -268,21 +307,11 @@ SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_forma
 template <class Work>
 void SpinorArrays::on_device(const void* array, const SpinorField& field, bool reads, bool writes,
                              const Work& work) const {
-  require(array, "an array of spinors");
-  Device& device = field.device();
+  const ArrayOnDevice given(field.domain_pointer(), array, "an array of spinors", sites_.bytes(), reads);
   SpinorArray there = order_;
-  there.data = static_cast<char*>(const_cast<void*>(array));
-  const bool here = is_on(device, array);
-  if (here) device.begin_for_caller();
-  Memory copy;
-  if (!here && device.asynchronous()) {
-    copy = Memory(field.domain().device_pointer(), sites_.bytes());
-    if (reads) device.upload(copy.data(), array, copy.bytes());
-    there.data = static_cast<char*>(copy.data());
-  }
+  there.data = given.data();
   work(there);
-  if (writes && copy.bytes() > 0) device.download(const_cast<void*>(array), copy.data(), copy.bytes());
-  if (here) device.end_for_caller();
+  given.end(writes);
 }
 
 void SpinorArrays::read(const void* array, SpinorField& to, int rhs) const {

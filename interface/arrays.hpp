@@ -116,6 +116,22 @@ class ArraysOnHost {
   std::array<std::vector<char>, directions> copies_;
 };
 
+/// An array where the device reaches it: one in memory of the host is copied if the device has its own.
+class ArrayOnDevice {
+ public:
+  /// \param reads kernels read it, or leave parts of it. \throws StatusError it is NULL, or of another device.
+  ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, std::size_t bytes, bool reads);
+  char* data() const { return static_cast<char*>(copy_.bytes() > 0 ? copy_.data() : array_); }
+  /// After the kernels: what they have written gets where it belongs.
+  void end(bool writes) const;
+
+ private:
+  Device* device_;
+  void* array_;
+  bool here_;
+  Memory copy_;
+};
+
 /// What the matrices of arrays are.
 enum class MatrixKind { links, momenta };
 
@@ -128,11 +144,16 @@ class LinkArrays {
              int length = 1, bool may_spread = false);
   bool spread() const { return spread_; }
 
-  /// Phases that the format names are divided out, those of the boundary are in to.phase. \param arrays in memory of
-  /// the host or of the device. \throws StatusError they are in that of another device.
-  void read(Device& device, const void* const* arrays, HostGauge& to) const;
-  /// Links times phases. \throws StatusError boundary phases of the format that are not those of the links.
-  void write(Device& device, const HostGauge& from, void* const* arrays) const;
+  /// Links of arrays, in memory of the host or of the device, as a field of doubles with all reals. Phases that the
+  /// format names are divided out. \throws StatusError they are in memory of another device.
+  LinkField read(const DomainPointer& domain, const void* const* arrays) const;
+  /// Links times phases. \param phase of their boundary. \throws StatusError the format has others.
+  void write(const LinkField& from, const std::array<Complex64, directions>& phase, void* const* arrays) const;
+  /// Phases of the boundary that the format names.
+  const std::array<Complex64, directions>& boundary() const { return boundary_; }
+  /// The same of momenta, which the host reads and writes.
+  void read_momenta(Device& device, const void* const* arrays, HostGauge& to) const;
+  void write_momenta(Device& device, const HostGauge& from, void* const* arrays) const;
   /// \throws StatusError the format names boundary phases other than these.
   void require_boundary(const std::array<Complex64, directions>& phase) const;
   /// The numbers of the format that have to be the same on all ranks.
@@ -144,7 +165,10 @@ class LinkArrays {
   static std::vector<Generator> generators(int reals);
   template <class Void, class Visit>
   void for_each_link(Void* const* arrays, const Visit& visit) const;
-  Complex64 phase(const std::array<Complex64, directions>& boundary, const Coordinates& x, int mu) const;
+  /// Calls work(matrices where the device reaches them, mu) for each direction.
+  template <class Void, class Work>
+  void on_device(const DomainPointer& domain, Void* const* given, const std::array<Complex64, directions>& phase,
+                 const Work& work) const;
 
   Lattice lattice_;
   int length_;

@@ -66,6 +66,11 @@ std::string text_of(const quarksmith_gauge_loops& l) {
 
 }  // namespace
 
+void Dynamics::set(std::shared_ptr<const LinkField> made, double deviation) {
+  links.restore(links_on(links.domain(), std::move(made)));
+  if (deviation > 1e-12) links.reunitarise();  // as EvolvingLinks::set
+}
+
 void Dynamics::kick(const std::function<void(LinkField&)>& force) {
   const auto sum = links.scratch().zero_momenta(links.domain(), links.field().colours());
   force(*sum);
@@ -87,17 +92,22 @@ quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith
 quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
-    HostGauge host(d.lattice());
     const LinkArrays arrays(d.lattice(), require_struct(format, "quarksmith_link_format"));
-    arrays.read(d.device(), links, host);
+    auto field = std::make_shared<const LinkField>(arrays.read(d.links.domain(), links));
     agree(arrays.phases_text());
-    check_unitarity(host, d.ranks());
-    fold_boundary_phases(host, d.ranks());
-    if (host.phase != d.phase)
+    const double deviation = bound_of_deviation(*field);
+    std::optional<HostGauge> host;  // which finds what is wrong with them, or their phases
+    if (!surely_su3(deviation)) {
+      host = download(*field);
+      host->phase = arrays.boundary();
+      check_unitarity(*host, d.ranks());
+      fold_boundary_phases(*host, d.ranks());
+    }
+    if ((host ? host->phase : arrays.boundary()) != d.phase)
       throw StatusError(QUARKSMITH_BAD_DATA,
                         "the links have other phases across the last slices than those that these dynamics began with; "
                         "pass links with the same ones, or create the dynamics anew");
-    d.links.set(host);
+    host ? d.links.set(*host) : d.set(std::move(field), deviation);
   });
 }
 
@@ -105,9 +115,7 @@ quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, v
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     const LinkArrays arrays(d.lattice(), require_struct(format, "quarksmith_link_format"));
-    HostGauge host = download(d.links.field());
-    host.phase = d.phase;
-    arrays.write(d.device(), host, links);
+    arrays.write(d.links.field(), d.phase, links);
   });
 }
 
@@ -115,7 +123,7 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     HostGauge host(d.lattice());
-    momenta_of(d, format).read(d.device(), momenta, host);
+    momenta_of(d, format).read_momenta(d.device(), momenta, host);
     agree();
     d.momenta = upload(host, d.links.domain(), d.momenta.precision(), d.momenta.storage());
   });
@@ -123,16 +131,18 @@ quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics,
 
 quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
                                                   const quarksmith_link_format* format) {
-  return call<Dynamics>(__func__, "dynamics", dynamics,
-                        [&](Dynamics& d) { momenta_of(d, format).write(d.device(), download(d.momenta), momenta); });
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    momenta_of(d, format).write_momenta(d.device(), download(d.momenta), momenta);
+  });
 }
 
 quarksmith_status quarksmith_dynamics_use(quarksmith_dynamics* dynamics, quarksmith_gauge* gauge) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     const auto g = operand<Gauge>(gauge, "gauge", d);
     agree();
-    d.links.set(g->gauge);
-    d.phase = g->gauge.phase;
+    const double deviation = bound_of_deviation(*g->links());
+    surely_su3(deviation) ? d.set(g->links(), deviation) : d.links.set(g->host());
+    d.phase = g->phase;
     d.fields = g->fields;
   });
 }
@@ -141,9 +151,7 @@ quarksmith_status quarksmith_dynamics_gauge(quarksmith_dynamics* dynamics, quark
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     require(gauge, "gauge");
     agree();
-    HostGauge host = download(d.links.field());
-    host.phase = d.phase;
-    give<Gauge>(gauge, d.shared, std::move(host));
+    give<Gauge>(gauge, d.shared, d.links.keep(), d.phase);
   });
 }
 

@@ -86,6 +86,21 @@ std::vector<std::vector<int>> closed_paths(const Lattice& lattice, int count, co
 
 }  // namespace
 
+const HostGauge& interface::Gauge::host() const {
+  if (!host_) {
+    host_ = download(*links_);
+    host_->phase = phase;
+  }
+  return *host_;
+}
+
+const std::shared_ptr<const LinkField>& interface::Gauge::links() const {
+  if (!links_)
+    links_ = std::make_shared<const LinkField>(
+        upload(*host_, shared->domain, find_precision("double"), find_storage("r18")));
+  return links_;
+}
+
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
   return init(__func__, format, [](auto& f) {
     std::iota(f.axes, f.axes + directions, 0);
@@ -99,10 +114,14 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
   return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
-    HostGauge host(c.lattice());
     const LinkArrays arrays(c.lattice(), f, MatrixKind::links, 1, true);
-    arrays.read(c.device(), links, host);
+    auto field = std::make_shared<const LinkField>(arrays.read(c.shared->domain, links));
     agree(arrays.phases_text());
+    if (surely_su3(bound_of_deviation(*field)))
+      return give<Gauge>(gauge, c.shared, std::move(field), arrays.boundary());
+    HostGauge host = download(*field);  // which finds what is wrong with them, or their phases
+    field.reset();
+    host.phase = arrays.boundary();
     check_unitarity(host, c.ranks());
     std::array<double, directions> spread{};
     if (arrays.spread()) spread_phases(host, spread = shared_angles(host, c.ranks()), -1);
@@ -138,7 +157,7 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
     require(path, "path");
     require(format, "format");
     agree(std::string_view(path), std::string_view(format), bits);
-    as_file_error([&] { write_gauge(path, g.gauge, format, bits, {}, g.ranks()); });
+    as_file_error([&] { write_gauge(path, g.host(), format, bits, {}, g.ranks()); });
   });
 }
 
@@ -146,9 +165,10 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
                                        const quarksmith_link_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, 1, true);
-    HostGauge made = g.gauge;
-    if (arrays.spread()) spread_phases(made, g.spread, 1);
-    arrays.write(g.device(), made, links);
+    if (!arrays.spread()) return arrays.write(*g.links(), g.phase, links);
+    HostGauge made = g.host();
+    spread_phases(made, g.spread, 1);
+    arrays.write(upload(made, g.shared->domain, find_precision("double"), find_storage("r18")), made.phase, links);
   });
 }
 
@@ -156,7 +176,8 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(plaquette, "plaquette");
     agree();
-    const GaugeAverages a = gauge_averages(g.gauge, g.shared->domain);
+    const bool alone = g.lattice().ranks() == 1;  // else the host finds them
+    const GaugeAverages a = alone ? gauge_averages(*g.links()) : gauge_averages(g.host(), g.shared->domain);
     plaquette[0] = a.plaquette;
     plaquette[1] = a.space_plaquette;
     plaquette[2] = a.time_plaquette;
@@ -167,7 +188,7 @@ quarksmith_status quarksmith_gauge_polyakov(quarksmith_gauge* gauge, double loop
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
     require(loops, "loops");
     agree();
-    const auto means = polyakov_loops(upload(g.gauge, g.shared->domain, find_precision("double"), find_storage("r18")));
+    const auto means = polyakov_loops(*g.links());
     for (int mu = 0; mu < directions; ++mu) loops[mu][0] = means[mu].real(), loops[mu][1] = means[mu].imag();
   });
 }
@@ -178,8 +199,7 @@ quarksmith_status quarksmith_gauge_traces(quarksmith_gauge* gauge, int count, co
     const auto steps = closed_paths(g.lattice(), count, paths, lengths);
     require(traces, "traces");
     agree(steps);
-    const auto means =
-        path_traces(upload(g.gauge, g.shared->domain, find_precision("double"), find_storage("r18")), steps);
+    const auto means = path_traces(*g.links(), steps);
     for (int n = 0; n < count; ++n) traces[2 * n] = means[n].real(), traces[2 * n + 1] = means[n].imag();
   });
 }
@@ -187,7 +207,7 @@ quarksmith_status quarksmith_gauge_traces(quarksmith_gauge* gauge, int count, co
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(angle, "angle");
-    for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.gauge.phase[mu]) / std::numbers::pi;
+    for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.phase[mu]) / std::numbers::pi;
   });
 }
 
@@ -220,9 +240,8 @@ quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* na
     require(name, "name");
     if (length != 1 && length != 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, length);
-    arrays.require_boundary(g.gauge.phase);
-    HostGauge host(g.lattice());
-    arrays.read(g.device(), links, host);
+    arrays.require_boundary(g.phase);
+    const HostGauge host = download(arrays.read(g.shared->domain, links));
     agree(std::string_view(name), length, arrays.phases_text());
     check_unitarity(host, g.ranks(), length == 3);  // hops over three sites are turned off by zeros
     const Complex64* first = host.site.at(0);

@@ -122,10 +122,11 @@ quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_con
       refuse("part is no context that quarksmith_split made of that of gauge; make it so");
     if (!g.fields.empty()) refuse("gauge has fields of actions; give them to the links of part instead");
     agree();
-    HostGauge links(groups->lattice(), g.gauge.colours());
-    const std::vector<const Complex64*> to_all(std::size_t(groups->count()), g.gauge.site.at(0));
-    groups->hand_out(g.gauge.site.each(), to_all, links.site.at(0));
-    links.phase = g.gauge.phase;
+    const HostGauge& whole = g.host();
+    HostGauge links(groups->lattice(), whole.colours());
+    const std::vector<const Complex64*> to_all(std::size_t(groups->count()), whole.site.at(0));
+    groups->hand_out(whole.site.each(), to_all, links.site.at(0));
+    links.phase = g.phase;
     give<Gauge>(split, to->shared, std::move(links), g.spread);
   });
 }

@@ -151,7 +151,7 @@ void OperatorDescription::check() {
 
 std::string OperatorDescription::storage(const Action& chosen, const Gauge& on) const {
   if (given("reconstruct")) return std::string(find_storage("r" + reconstruct).name);
-  return chosen.default_links(default_links(on.gauge, on.ranks()));
+  return chosen.default_links(default_links(on.host(), on.ranks()));
 }
 
 SolverDescription::SolverDescription() {

@@ -17,7 +17,7 @@
  * below. Results are set on success only.
  *
  * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest. In contexts of a
- * GPU they may be in its memory: spinors are then copied there alone, all else by way of the host.
+ * GPU they may be in its memory: spinors and links are then copied there alone, all else by way of the host.
  */
 #ifndef QUARKSMITH_H
 #define QUARKSMITH_H

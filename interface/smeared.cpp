@@ -25,12 +25,10 @@ quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char
         values[parameter] = require_finite(parameters[values.size()], parameter);
       }
     }
-    HostGauge host(c.lattice());
-    arrays.read(c.device(), in, host);
+    const auto before = std::make_shared<const LinkField>(arrays.read(c.shared->domain, in));
     agree(std::string_view(smearing), values);
-    check_unitarity(host, c.ranks());  // refuses numbers that are not finite
-    const auto before = std::make_shared<const LinkField>(
-        upload(host, c.shared->domain, find_precision("double"), full_storage(host.colours())));
+    if (!surely_su3(bound_of_deviation(*before)))
+      check_unitarity(download(*before), c.ranks());  // refuses numbers that are not finite
     auto after = before;
     if (projects) {
       LinkField nearest(before->domain_pointer(), before->precision(), before->storage());
@@ -42,8 +40,6 @@ quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char
       LinkProgram(ActionValues(*info, values)).make(fields, ScratchFields());
       after = fields[std::size_t(smeared_field(*info))];
     }
-    HostGauge made = download(*after);
-    made.phase = host.phase;
-    arrays.write(c.device(), made, out);
+    arrays.write(*after, arrays.boundary(), out);
   });
 }

@@ -86,7 +86,7 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* 
     require(solver, "solver");
     auto description = read_options<SolverDescription>(options, g);
     agree(text_of(options));
-    give<SolverHandle>(solver, g.shared, std::move(description), g.gauge);
+    give<SolverHandle>(solver, g.shared, std::move(description), g.host());
   });
 }
 
@@ -142,10 +142,10 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
     if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
     auto d = read_options<ShiftedDescription>(options, g);
     agree(text_of(options), shifts);
-    const runs::ActionChoice choice = d->choose(g.gauge);
-    SolveSettings settings = d->solve.settings(g.gauge, choice.action, d->session);
+    const runs::ActionChoice choice = d->choose(g.host());
+    SolveSettings settings = d->solve.settings(g.host(), choice.action, d->session);
     settings.kept = kept_sites(d->parity);
-    give<ShiftedHandle>(solver, g.shared, std::move(d), g.gauge, choice.action, settings, shifts);
+    give<ShiftedHandle>(solver, g.shared, std::move(d), g.host(), choice.action, settings, shifts);
   });
 }
 

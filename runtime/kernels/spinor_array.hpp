@@ -35,6 +35,10 @@ struct SpinorArray : SitePlaces {
   double rotation[32] = {};  ///< if rotated, M, unitary, 4x4: a field holds M psi
   bool spread = false;       ///< the field holds exp(i pi sum turn_mu x_mu) times that, x in the whole lattice
   double turn[directions] = {};
+  bool phased = false;  ///< the array holds (-1)^s times that, s the sum of the coordinates of these directions (bits),
+  unsigned signs = 0;
+  int along = 0, beyond = 0;  ///< and, from this coordinate of the whole lattice on along a direction, times `across`
+  double across[2] = {1, 0};
 };
 
 /// Copies between an array and one right-hand side of a field of doubles, or its matrices of one direction.
@@ -68,20 +72,43 @@ class PlaceNumbers {
   bool single_;
 };
 
+/// The factor from the numbers of an array to those of a field, or back, at a site.
+struct SiteTurn {
+  bool any;
+  double real, imaginary;
+
+  /// \param x coordinates in the whole lattice. \param angle sum turn_mu x_mu.
+  QUARKSMITH_ANYWHERE SiteTurn(const SpinorArray& a, const int* x, double angle, bool to_array)
+      : any(a.spread || a.phased) {
+    const double pi = 3.14159265358979323846;
+    real = a.spread ? cos(pi * angle) : 1;
+    imaginary = a.spread ? sin(pi * angle) : 0;
+    if (a.phased) {
+      int sum = 0;
+      for (int mu = 0; mu < directions; ++mu)
+        if ((a.signs >> mu & 1) != 0) sum += x[mu];
+      const bool over = x[a.along] >= a.beyond;
+      real = (sum % 2 == 0 ? 1 : -1) * (over ? a.across[0] : 1);
+      imaginary = over ? (sum % 2 == 0 ? -1 : 1) * a.across[1] : 0;
+    }
+    if (to_array) imaginary = -imaginary;
+  }
+};
+
 /// Copies the site of a slot, if it has one.
 QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
   const SpinorArray& a = m.array;
   unsigned long long rest = m.numbers[slot];
   if (rest == SiteDraws::nowhere) return;
-  int x[directions];
+  int x[directions], all[directions];
   double angle = 0;
   for (int mu = 0; mu < directions; ++mu) {
-    x[mu] = static_cast<int>(rest % m.extent[mu]) - m.origin[mu];
-    angle += a.turn[mu] * static_cast<double>(rest % m.extent[mu]);
+    all[mu] = static_cast<int>(rest % m.extent[mu]);
+    x[mu] = all[mu] - m.origin[mu];
+    angle += a.turn[mu] * static_cast<double>(all[mu]);
     rest /= m.extent[mu];
   }
-  angle *= m.to_array ? -3.14159265358979323846 : 3.14159265358979323846;
-  const double real = a.spread ? cos(angle) : 1, imaginary = a.spread ? sin(angle) : 0;
+  const SiteTurn turn(a, all, angle, m.to_array);
   const PlaceNumbers given(a, a.of(x));
   const SiteWords words(m.field, slot, 0);
   for (int c = 0; c < m.colours; ++c)
@@ -99,9 +126,9 @@ QUARKSMITH_ANYWHERE void move_site(const ArrayMove& m, int slot) {
         re += e[0] * u - g * v;
         im += e[0] * v + g * u;
       }
-      if (a.spread) {
-        const double turned = real * re - imaginary * im;
-        im = real * im + imaginary * re;
+      if (turn.any) {
+        const double turned = turn.real * re - turn.imaginary * im;
+        im = turn.real * im + turn.imaginary * re;
         re = turned;
       }
       if (m.to_array) {

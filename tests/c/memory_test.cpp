@@ -85,6 +85,52 @@ TEST_P(MemoryOfTheCaller, HoldsArraysOfEveryOrder) {
   }
 }
 
+/// Into gauge fields and dynamics, and back; what stands between the sites stays.
+TEST_P(MemoryOfTheCaller, HoldsLinksOfEveryOrder) {
+  const Gauge gauge = load(context, links);
+  Handle<quarksmith_dynamics> dynamics;
+  EXPECT_DONE(quarksmith_dynamics_create(gauge, dynamics.out()));
+  double expected[3], plaquette[3];
+  EXPECT_DONE(quarksmith_gauge_plaquette(gauge, expected));
+  for (int n = 0; n < 64; ++n) {
+    SCOPED_TRACE(n);
+    quarksmith_link_format f = link_format();
+    f.precision = n & 1;
+    f.sites = n >> 1 & 1;
+    f.order = n >> 2 & 1;
+    f.colour = n >> 3 & 1;
+    if (n >> 4 & 1) f.eta[0] = 3, f.eta[1] = 0, f.eta[2] = 1, f.eta[3] = 2;
+    const std::size_t each = f.order == QUARKSMITH_DIRECTION_MAJOR ? 9 : 36, apart = n >> 5 & 1 ? 5 : 0;
+    if (apart > 0) f.stride = (each + apart) * (f.precision == QUARKSMITH_SINGLE ? 8 : 16);
+    std::vector<Numbers> host(4, Numbers((each + apart) * links.site.size(), 7.0));
+    EXPECT_DONE(quarksmith_gauge_get(gauge, outputs(host).data(), &f));
+    std::vector<Elsewhere> there, back;
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (const Numbers& one : host) {
+      from.push_back(there.emplace_back(device, one).data());
+      to.push_back(back.emplace_back(device, Numbers(one.size(), 7.0)).data());
+    }
+    // What is not written of an array is 7 in both.
+    const auto expect_back = [&] {
+      for (int k = 0; k < 4; ++k) {
+        EXPECT_EQ(back[k].numbers(), host[k]) << k;
+        EXPECT_EQ(there[k].numbers(), host[k]) << k;
+      }
+    };
+    Gauge again;
+    EXPECT_DONE(quarksmith_gauge_load(context, from.data(), &f, again.out()));
+    EXPECT_DONE(quarksmith_gauge_get(again, to.data(), &f));
+    expect_back();
+    EXPECT_DONE(quarksmith_gauge_plaquette(again, plaquette));
+    EXPECT_NEAR(plaquette[0], expected[0], f.precision == QUARKSMITH_SINGLE ? 5e-7 : 1e-14);
+    EXPECT_DONE(quarksmith_dynamics_set_links(dynamics, from.data(), &f));
+    if (f.precision == QUARKSMITH_SINGLE) continue;  // made SU(3) to double
+    EXPECT_DONE(quarksmith_dynamics_get_links(dynamics, to.data(), &f));
+    expect_back();
+  }
+}
+
 TEST_P(MemoryOfTheCaller, HoldsLinksMomentaAndFields) {
   const Numbers numbers = numbers_of(links);
   const Elsewhere there(device, numbers), back(device, Numbers(numbers.size()));

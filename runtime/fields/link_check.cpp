@@ -1,0 +1,44 @@
+#include "runtime/fields/link_check.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/spinor_array.hpp"
+#include "runtime/registry.hpp"
+
+namespace quarksmith {
+
+double bound_of_deviation(const LinkField& links) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  for (const char* kernel : {"back_to_su3", "add_matrices", "matrices_norm2"})
+    if (links.domain().device().kernels_named(kernel).empty()) return unknown;
+  LinkField off(links.domain_pointer(), links.precision(), links.storage());
+  evaluate("back_to_su3", {links}, {off});
+  evaluate("add_matrices", {off, links, -1}, {off});
+  const SiteSums squares = site_sums("matrices_norm2", {off});
+  if (!std::isfinite(squares.totals()[0])) return unknown;  // which largest() passes over
+  // U = V + E, V of SU(N): |U U^+ - 1| <= 2 |E| + |E|^2, and |det U - 1| is of this size for N = 3.
+  const double size = std::sqrt(squares.largest()[0]);
+  return size < 1 ? 2 * size + size * size : unknown;
+}
+
+std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links) {
+  if (links->domain_pointer() == domain) return links;
+  LinkField made(domain, links->precision(), links->storage());
+  const Lattice& lattice = domain->lattice();
+  SpinorArray between;  // lanes of another domain may hold other sites
+  between.spin = links->colours();
+  between.place_bytes = static_cast<long long>(sizeof(Complex64)) * links->colours() * links->colours();
+  const Memory memory(domain->device_pointer(), static_cast<std::size_t>(lattice.sites() * between.place_bytes));
+  between.data = static_cast<char*>(memory.data());
+  long long step = 1;
+  for (int mu = 0; mu < directions; step *= lattice.extent(mu++)) between.step[mu] = step;
+  for (int mu = 0; mu < directions; ++mu) {
+    copy_array(*links, mu, between);
+    copy_array(between, made, mu);
+  }
+  return std::make_shared<const LinkField>(std::move(made));
+}
+
+}  // namespace quarksmith

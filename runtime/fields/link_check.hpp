@@ -1,0 +1,21 @@
+/// \file
+/// Links on a device: checks without a copy on the host, and copies among domains.
+#pragma once
+
+#include <memory>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// A bound of the deviations of links from SU(N), those of `Unitarity`, found on the device; infinite where it finds
+/// none: links are not finite, or the build lacks a kernel for it. Collective. \param links in double with all reals.
+double bound_of_deviation(const LinkField& links);
+/// Whether that is so small that they are SU(N), without a phase that is to be looked for.
+inline bool surely_su3(double bound) { return bound < 5e-6; }
+
+/// The same links for kernels of another domain of this lattice and device; themselves if it is theirs.
+/// \param links in double with all reals.
+std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links);
+
+}  // namespace quarksmith
