@@ -32,7 +32,7 @@ class Statuses : public OnDevice {
   Gauge gauge = load(context, host);
   Field field = make_field(context);
   Operator op = make_operator(gauge, wilson);
-  Solver solver = make_solver(gauge, wilson);
+  c::Solver solver = make_solver(gauge, wilson);
   quarksmith_link_format links = link_format();
   quarksmith_spinor_format spinors = spinor_format();
   Numbers numbers = numbers_of(host), psi = random_numbers(12 * 256, 1);
@@ -211,7 +211,7 @@ TEST_P(Statuses, OfData) {
   numbers[9 * (4 * 5 + 2) + 7] = NAN;  // site 5 is (1,1,0,0)
   const void* array = numbers.data();
   refused(quarksmith_gauge_load(context, &array, &links, &no_gauge), QUARKSMITH_BAD_DATA, "link z of site (1,1,0,0)");
-  const Solver short_of_time = make_solver(gauge, wilson + " max-iterations=2");
+  const c::Solver short_of_time = make_solver(gauge, wilson + " max-iterations=2");
   const Solved s = solve(short_of_time, {psi});
   refused(s.status, QUARKSMITH_NOT_CONVERGED, "2 iterations");
   EXPECT_EQ(s.reports[0].converged, 0);
