@@ -66,7 +66,8 @@ OF_SOLVERS = {
 OF_MIXED = {"updates": "defect", "delta": 0.1}
 EVERYWHERE = {
     *("deflate", "time_limit", "gauge", "lattice", "action", "boundary", "source", "solver", "precision"),
-    *("reconstruct", "tol", "max_iterations", "out", "correlators", "overwrite", "device", "grid", "field"),
+    *("reconstruct", "tol", "slice_tol", "max_iterations"),
+    *("out", "correlators", "overwrite", "device", "grid", "field"),
     *("policy", "split", "json", "quiet", "log_level", "allow_non_su3", "ignore_checksum"),
 }
 
