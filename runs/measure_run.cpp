@@ -315,7 +315,8 @@ Record MeasureRun::operator()() {
                            solves_,
                            {{"axes", "position propagator column (iterations, residual)"},
                             {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
-  if (std::ranges::min(known_) < named_.gauge.lattice.global_extent(3) / 2) record.arrays.back().attributes["known_slices"] = known_;
+  if (std::ranges::min(known_) < named_.gauge.lattice.global_extent(3) / 2)
+    record.arrays.back().attributes["known_slices"] = known_;
   return record;
 }
 

@@ -88,8 +88,8 @@ class MeasureRun {
   std::map<int, std::vector<Complex64>> at_sink_;                      ///< of sequential nodes, by position
   std::vector<double> solves_;                                         ///< iterations and residual of each column
   std::vector<long long> known_;  ///< time slices from its source up to which each propagator is known
-  double made_ = 0;                                                    ///< propagators that were solved for
-  double solving_ = 0, smearing_ = 0, contracting_ = 0;                ///< seconds
+  double made_ = 0;               ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;  ///< seconds
 };
 
 }  // namespace quarksmith::runs

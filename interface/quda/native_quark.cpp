@@ -32,10 +32,6 @@ void require_links(const Links& links, const char* what) {
   if (!links) refuse(std::string(what) + " are not loaded; call loadGaugeQuda first");
 }
 
-double rho_of(const QudaInvertParam& p) {
-  return p.dslash_type == QUDA_TWISTED_CLOVER_DSLASH && is_set(p.tm_rho) ? p.tm_rho : 0;
-}
-
 /// b_5 or c_5, the same in all slices.
 double of_all_slices(const char* name, const double _Complex* numbers, int slices) {
   const Complex* const all = reinterpret_cast<const Complex*>(numbers);
@@ -49,10 +45,10 @@ double of_all_slices(const char* name, const double _Complex* numbers, int slice
 
 Quark::Quark(const QudaInvertParam& p) {
   choose(p);
-  rho = rho_of(p);
+  if (p.dslash_type == QUDA_TWISTED_CLOVER_DSLASH && is_set(p.tm_rho)) rho = p.tm_rho;
   for (const auto& [name, used] :
        {std::pair("distance_pc_alpha0", p.distance_pc_alpha0 != 0 && p.distance_pc_t0 >= 0),
-        std::pair("tm_rho of two flavours", slices == 2 && rho_of(p) != 0), std::pair("clover_rho", p.clover_rho != 0)})
+        std::pair("tm_rho of two flavours", slices == 2 && rho != 0), std::pair("clover_rho", p.clover_rho != 0)})
     if (used) refuse(std::string(name) + " is not served; leave it 0");
   // The operator of residuals is in double in any case.
   const int least = p.cuda_prec_sloppy == QUDA_INVALID_PRECISION ? int(p.cuda_prec)

@@ -197,13 +197,7 @@ def test_the_force_of_clover_quarks():
         o, x = solutions(u)
         q = quda.Quda()
         q.initQuda(-1)
-        members = {"gauge_order": "QUDA_QDP_GAUGE_ORDER", "t_boundary": "QUDA_ANTI_PERIODIC_T", "anisotropy": 1.0}
-        members |= {"cpu_prec": "QUDA_DOUBLE_PRECISION", "type": "QUDA_WILSON_LINKS", "reconstruct": 18}
-        param = q.gauge_param(X=CLOVER_EXTENT, make_resident_mom=0, use_resident_mom=0, **members)
-        _links, v = links_of(o.u, "QUDA_QDP_GAUGE_ORDER")
-        q.loadGaugeQuda(v, byref(param))
-        of_quarks = q.invert_param(**CLOVER)
-        q.loadCloverQuda(None, None, byref(of_quarks))
+        param, of_quarks = loaded(q, o, CLOVER)
         half = [arrays_of(on_even(o, one), CLOVER, 0) for one in x]
         held = [np.ascontiguousarray(one) for one in reals_of(p)]
         dt, kappa = 0.2, CLOVER["kappa"]
@@ -217,6 +211,18 @@ def test_the_force_of_clover_quarks():
     result = in_child(work)
     assert not isinstance(result, str), result
     assert abs(result[0]) <= 1e-8
+
+
+def loaded(q: quda.Quda, o: Operator, members: dict) -> tuple:
+    """Loads links and makes the clover term of them: parameters of links and of quarks."""
+    of_links = {"gauge_order": "QUDA_QDP_GAUGE_ORDER", "t_boundary": "QUDA_ANTI_PERIODIC_T", "anisotropy": 1.0}
+    of_links |= {"cpu_prec": "QUDA_DOUBLE_PRECISION", "type": "QUDA_WILSON_LINKS", "reconstruct": 18}
+    param = q.gauge_param(X=CLOVER_EXTENT, make_resident_mom=0, use_resident_mom=0, **of_links)
+    _links, v = links_of(o.u, "QUDA_QDP_GAUGE_ORDER")
+    q.loadGaugeQuda(v, byref(param))
+    of_quarks = q.invert_param(**members)
+    q.loadCloverQuda(None, None, byref(of_quarks))
+    return param, of_quarks
 
 
 def on_even(o: Operator, numbers: np.ndarray) -> np.ndarray:
@@ -260,13 +266,7 @@ def test_the_force_that_tmlqcd_takes(members, ratio):
         wanted = slope(action, u, p)
         q = quda.Quda()
         q.initQuda(-1)
-        of_links = {"gauge_order": "QUDA_QDP_GAUGE_ORDER", "t_boundary": "QUDA_ANTI_PERIODIC_T", "anisotropy": 1.0}
-        of_links |= {"cpu_prec": "QUDA_DOUBLE_PRECISION", "type": "QUDA_WILSON_LINKS", "reconstruct": 18}
-        param = q.gauge_param(X=CLOVER_EXTENT, make_resident_mom=0, use_resident_mom=0, **of_links)
-        _links, v = links_of(o.u, "QUDA_QDP_GAUGE_ORDER")
-        q.loadGaugeQuda(v, byref(param))
-        of_quarks = q.invert_param(**members)
-        q.loadCloverQuda(None, None, byref(of_quarks))
+        param, of_quarks = loaded(q, o, members)
         vectors, others = ([arrays_of(one, members, half) for one in given] for given in (x, more))
         held = [np.ascontiguousarray(one) for one in reals_of(p)]
         q.computeTMCloverForceQuda(
