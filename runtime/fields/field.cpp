@@ -48,16 +48,16 @@ void update(const Domain& domain, const Kernel& kernel, const Arguments& argumen
 }
 
 namespace {
-constexpr std::size_t alone = 1 << 16;  ///< numbers for which one thread is enough
+constexpr std::size_t few = 1 << 16;  ///< numbers for which one thread is enough
 }
 
 void set_zero(Complex64* numbers, std::size_t count) {
-#pragma omp parallel for schedule(static) if (count > alone)
+#pragma omp parallel for schedule(static) if (count > few)
   for (std::size_t n = 0; n < count; ++n) numbers[n] = 0;
 }
 
 void copy_numbers(const Complex64* from, Complex64* to, std::size_t count) {
-#pragma omp parallel for schedule(static) if (count > alone)
+#pragma omp parallel for schedule(static) if (count > few)
   for (std::size_t n = 0; n < count; ++n) to[n] = from[n];
 }
 
