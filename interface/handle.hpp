@@ -247,10 +247,13 @@ quarksmith_status call(const char* function, const char* name, const void* handl
 }
 
 /// Hands a new object to the caller.
+template <class T, class Opaque>
+void give(Opaque** result, std::shared_ptr<T> made) {
+  *result = static_cast<Opaque*>(handle_table().open(T::kind, std::move(made)));
+}
 template <class T, class Opaque, class... Arguments>
 void give(Opaque** result, Arguments&&... arguments) {
-  *result =
-      static_cast<Opaque*>(handle_table().open(T::kind, std::make_shared<T>(std::forward<Arguments>(arguments)...)));
+  give(result, std::make_shared<T>(std::forward<Arguments>(arguments)...));
 }
 
 /// Sets the size of a struct of the caller, what `set` sets, and all else to zero.

@@ -275,6 +275,13 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
  * `deflate` (FILE of eigenvectors, or their number), for multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`;
  * the flag `guess`: solves begin with the x passed in. */
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver);
+/** The same with `solver=multigrid`, which is set up at once, and begins with the near-null vectors of `before`: of other
+ * links of this lattice, or other parameters. NULL: from noise. \param adapt 1: they are adapted to these links first;
+ * 0: levels are made of them as they are. */
+quarksmith_status quarksmith_solver_follow(quarksmith_gauge* gauge, const char* options, quarksmith_solver* before,
+                                           int adapt, quarksmith_solver** solver);
+/** Another tolerance and limit of iterations for later solves. */
+quarksmith_status quarksmith_solver_limits(quarksmith_solver* solver, double tol, int max_iterations);
 /** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, none of which overlap: quark fields in four dimensions,
  * also for M with a fifth dimension.
  * \param reports n reports, or NULL.

@@ -1,16 +1,18 @@
 // Solvers of quarksmith.h.
 #include "interface/arrays.hpp"
 #include "interface/options.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 #include "solvers/solve/shifted.hpp"
 
 namespace quarksmith::interface {
 
 struct SolverHandle final : Handle {
-  SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const HostGauge& gauge)
+  SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const HostGauge& gauge,
+               std::shared_ptr<const NearNullVectors> begin = nullptr)
       : Handle(std::move(s)),
         description(std::move(d)),
         made(runs::make_solver(*description, {gauge, "links in memory"}, shared->domain, description->guess,
-                               description->session)),
+                               description->session, std::move(begin))),
         kept(*made) {
     if (description->guess) kept.require_guess("guess", "deflate");
     description->session.fields.clear();  // it has what it needs of them
@@ -18,7 +20,7 @@ struct SolverHandle final : Handle {
   static constexpr HandleKind kind = HandleKind::solver;
   std::unique_ptr<SolverDescription> description;  ///< which the solver refers to, and to its session
   std::unique_ptr<runs::KeptSolver> made;
-  const runs::KeptSolver& kept;
+  runs::KeptSolver& kept;
 };
 
 struct ShiftedHandle final : Handle {
@@ -87,6 +89,31 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* 
     auto description = read_options<SolverDescription>(options, g);
     agree(text_of(options));
     give<SolverHandle>(solver, g.shared, std::move(description), g.host());
+  });
+}
+
+quarksmith_status quarksmith_solver_follow(quarksmith_gauge* gauge, const char* options, quarksmith_solver* before,
+                                           int adapt, quarksmith_solver** solver) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g, Agreement& agree) {
+    require(solver, "solver");
+    const bool adapts = choice(adapt, "adapt", "0 or 1");
+    auto description = read_options<SolverDescription>(options, g);
+    std::shared_ptr<NearNullVectors> begin;
+    if (before != nullptr) {
+      const auto from = operand<SolverHandle>(before, "before", g);
+      begin = std::make_shared<NearNullVectors>(NearNullVectors{from->kept.multigrid().vectors(), adapts});
+    }
+    agree(text_of(options), before != nullptr, adapt);
+    auto made = std::make_shared<SolverHandle>(g.shared, std::move(description), g.host(), std::move(begin));
+    made->kept.multigrid();
+    give(solver, std::move(made));
+  });
+}
+
+quarksmith_status quarksmith_solver_limits(quarksmith_solver* solver, double tol, int max_iterations) {
+  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s, Agreement& agree) {
+    agree(tol, max_iterations);
+    s.kept.limit(tol, max_iterations);
   });
 }
 

@@ -28,8 +28,10 @@ class GroupedSolver final : public KeptSolver {
 }  // namespace
 
 std::unique_ptr<KeptSolver> make_solver(const InversionDescription& d, const NamedGauge& named,
-                                        const DomainPointer& domain, bool begins, Session& session) {
-  if (d.split.empty()) return std::make_unique<KeptSolver>(d, named, domain, begins, session);
+                                        const DomainPointer& domain, bool begins, Session& session,
+                                        std::shared_ptr<const NearNullVectors> near_null) {
+  if (d.split.empty()) return std::make_unique<KeptSolver>(d, named, domain, begins, session, std::move(near_null));
+  if (near_null != nullptr) d.refuse_given({"split"}, "is not for near-null vectors of another solver; leave it out");
   auto groups = std::make_unique<ColumnGroups>(four_integers(d.split, d.called("split")), named, domain, session);
   d.solve.near_null.refuse_given({"mg_save"}, "is of all ranks; leave out " + d.called("split"));
   std::unique_ptr<KeptSolver> made;

@@ -51,7 +51,7 @@ void move_columns(const SpinorField& from, const BasisInfo& basis, const QuarkNu
 }
 
 KeptSolver::KeptSolver(const InversionDescription& d, const NamedGauge& named, const DomainPointer& domain, bool begins,
-                       Session& session)
+                       Session& session, std::shared_ptr<const NearNullVectors> begin)
     : d_(d),
       session_(session),
       lattice_(named.gauge.lattice),
@@ -69,12 +69,25 @@ KeptSolver::KeptSolver(const InversionDescription& d, const NamedGauge& named, c
     settings_.deflation = d.deflate.make(choice_, named.gauge, domain_, settings_, d.solve.even_odd, session,
                                          [&session] { session.look(); });
   const NearNullDescription& near_null = d.solve.near_null;
-  settings_.near_null = near_null.read(choice_, named.gauge, domain_, settings_, session);
+  if (begin != nullptr) near_null.refuse_given({"mg_load"}, "and near-null vectors of a solver are two beginnings");
+  settings_.near_null = begin != nullptr ? begin : near_null.read(choice_, named.gauge, domain_, settings_, session);
   solver_ = std::make_unique<Solver>(choice_.action, named.gauge, domain_, settings_);
   tell(solver_->link_deviation(), settings_, session);
   if (near_null.save.empty()) return;
   solver_->prepare(1);
   near_null.write(*solver_, choice_, named, session);
+}
+
+void KeptSolver::limit(double tolerance, int max_iterations) {
+  solver_->limit(tolerance, max_iterations);
+  settings_.options.tolerance = tolerance;
+  settings_.options.max_iterations = max_iterations;
+}
+
+const Multigrid& KeptSolver::multigrid() const {
+  solver_->prepare(1);
+  if (const Multigrid* made = solver_->multigrid()) return *made;
+  throw UsageError(fmt::format("solver {} has no near-null vectors; use multigrid", name_of(settings_.method)));
 }
 
 void KeptSolver::check(const SpinorField& given, const char* name) const {

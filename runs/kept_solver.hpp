@@ -34,14 +34,20 @@ class KeptSolver {
   /// Sets the solver up, and writes near-null vectors if mg_save names a file.
   /// \param description filled, must outlive this. \param session for messages, must outlive this.
   /// \param domain of right-hand sides. \param begins whether solves take x as first guess, if the method can.
+  /// \param near_null with which multigrid begins; null: those of mg_load, or noise.
   KeptSolver(const InversionDescription& description, const NamedGauge& named, const DomainPointer& domain, bool begins,
-             Session& session);
+             Session& session, std::shared_ptr<const NearNullVectors> near_null = nullptr);
 
   virtual ~KeptSolver() = default;
   /// Solves M x = b for all right-hand sides. \param x solutions. \throws UsageError the fields do not fit.
   std::vector<SolveReport> solve(const QuarkNumbers& x, const SpinorField& b, const BasisInfo& basis) const;
   /// The message for the first right-hand side that missed its tolerance; empty if all met it.
   std::string failure(const std::vector<SolveReport>& reports) const;
+
+  /// Other limits of later solves. \throws UsageError they are impossible.
+  void limit(double tolerance, int max_iterations);
+  /// Sets multigrid up, where that is the method; else \throws UsageError.
+  const Multigrid& multigrid() const;
 
   /// Whether solves take x as first guess.
   bool begins() const { return settings_.from_guess; }

@@ -144,6 +144,10 @@ class Quark {
   Vector gamma5(Vector x) const;
   /// log |det T| of a parity.
   double log_det(int parity) const;
+  /// Solves use a multigrid from now on. Refuses by name what has none.
+  void use(Multigrid& multigrid);
+  /// Makes the levels of that multigrid, unless it has those of this operator and they are not to be adapted.
+  void set_up(bool adapt) const;
 
  private:
   /// Calls visit(numbers before a slice of one parity in a vector of all sites, in one of this parity, their number).
@@ -171,7 +175,10 @@ class Quark {
   Vector rephased(Vector x, int parity) const;
   std::string options(const std::string& action, const System& system) const;
 
+  std::string by_multigrid(bool dagger) const;
+
   Links* links_ = nullptr;
+  Multigrid* multigrid_ = nullptr;
   std::string action_, conjugate_;  ///< options; the second of gamma_5 M^+ gamma_5, but for walls
   std::string precision_, solver_;
   int most_ = 0;

@@ -53,8 +53,7 @@ void check_solve_type(const QudaInvertParam& p, const System& s) {
   for (const auto& [name, used] :
        {std::pair("use_resident_solution", p.use_resident_solution != 0),
         std::pair("make_resident_solution", p.make_resident_solution != 0),
-        std::pair("eig_param", p.eig_param != nullptr), std::pair("deflation_op", p.deflation_op != nullptr),
-        std::pair("preconditioner", p.preconditioner != nullptr)})
+        std::pair("eig_param", p.eig_param != nullptr), std::pair("deflation_op", p.deflation_op != nullptr)})
     if (used) refuse(std::string(name) + " is not served; leave it 0");
 }
 
@@ -105,9 +104,6 @@ void measure(Column& c, const Quark& quark, double factor) {
   c.heavy = factor * heavy_quark_residual(c.r, c.y, quark.components());
 }
 
-/// A tolerance of which there are few, since each is a solver of its own.
-double rounded_down(double tolerance) { return std::pow(10, std::floor(std::log10(tolerance))); }
-
 void solve_columns(std::vector<Column>& all, const Quark& quark, const System& s, const Criterion& c, double scale,
                    Effort& effort) {
   double tighter = 1;  // where the residual of A is so much larger than that of A^+ A, which is solved with
@@ -127,9 +123,7 @@ void solve_columns(std::vector<Column>& all, const Quark& quark, const System& s
     }
     if (open.empty()) return;
     if (pass > 0 && !effort.converged) return;
-    const Vectors step = quark.solve(
-        s, rest, pass == 0 && open.size() == all.size() && open[0]->residual == 1 ? tolerance : rounded_down(tolerance),
-        effort);
+    const Vectors step = quark.solve(s, rest, tolerance, effort);
     bool better = false;
     Vectors products = [&] {
       Vectors y;
@@ -154,9 +148,10 @@ void report(QudaInvertParam& p, const Effort& effort, const Call& call) {
 }
 
 void invert(void** x, void** b, int n, QudaInvertParam& p, const Call& call) {
-  const Quark quark(p);
+  Quark quark(p);
   const System s = system_of(p, quark);
   check_solve_type(p, s);
+  if (p.inv_type_precondition == QUDA_MG_INVERTER) quark.use(state().multigrid(p.preconditioner));
   const Criterion criterion(p);
   const double scale = source_factor(p, quark, s), ratio = scale / quark.factor_of(s);
   const Spinors spinors(p, quark, s.sites);

@@ -72,8 +72,10 @@ Vectors Quark::solve_full(bool dagger, const Vectors& b, double tolerance, Effor
   for (const Vector& v : b) in.push_back(turned(v)), out.emplace_back(v.size());
   const std::string method = staggered() ? "" : " solver=" + solver_;
   quarksmith_solver* const solver =
-      links_->solver((dagger && !staggered() ? conjugate_ : action_) + method + " precision=" + precision_ +
-                     option("tol", tolerance) + " max-iterations=" + std::to_string(most_));
+      multigrid_ != nullptr
+          ? multigrid_->solver(*links_, by_multigrid(dagger))
+          : links_->solver((dagger && !staggered() ? conjugate_ : action_) + method + " precision=" + precision_);
+  check(quarksmith_solver_limits(solver, tolerance, most_));
   std::vector<quarksmith_solve_report> reports(b.size(), initial(quarksmith_solve_report_init));
   const auto format = order_of(QUARKSMITH_FULL);
   const quarksmith_status status = quarksmith_solve(solver, int(b.size()), pieces<void*>(out, 1).data(),
@@ -146,6 +148,14 @@ Vectors Quark::solve_normal(const System& s, const Vectors& b, double tolerance,
 }
 
 Vectors Quark::solve(const System& s, const Vectors& b, double tolerance, Effort& effort) const {
+  if (multigrid_ != nullptr && s.squared && rho == 0) {
+    System one = s;
+    one.squared = false;
+    one.dagger = !s.dagger;
+    const Vectors y = solve(one, b, tolerance, effort);
+    one.dagger = s.dagger;
+    return solve(one, y, tolerance, effort);
+  }
   if (s.squared || slices > 1 || rho != 0 || (staggered() && !s.full())) return solve_normal(s, b, tolerance, effort);
   if (s.full()) return solve_full(s.dagger, b, tolerance, effort);
   // The asymmetric form of M on one parity has the solution of M x = b, b zero on the other one; the symmetric one is

@@ -160,6 +160,7 @@ void State::close() {
   for (Links* links : {&wilson, &staggered, &improved}) links->clear();
   has_fat = has_long = false;
   clover = {};
+  multigrids.clear();
   motion = {};
   context_ = {};
 }

@@ -63,10 +63,29 @@ std::string text_of(double number) {
 
 quarksmith_gauge** Links::out() {
   clear();
+  forget();
   return gauge_.out();
 }
 
-void Links::forget() { operators_.clear(), solvers_.clear(), shifted_.clear(); }
+void Links::forget() {
+  static long last = 0;
+  operators_.clear(), solvers_.clear(), shifted_.clear();
+  number_ = ++last;
+}
+
+namespace {
+
+/// Calls make(options), in a build that lacks the kernels of a lower precision with those of double.
+template <class Make>
+void make_in_some_precision(const std::string& options, const Make& make) {
+  quarksmith_status status = make(options);
+  constexpr std::string_view key = " precision=";
+  if (const auto at = options.find(key); status == QUARKSMITH_MISSING_KERNEL && at != std::string::npos)
+    status = make(std::string(options).replace(at, options.find(' ', at + 1) - at, std::string(key) + "double"));
+  check(status);
+}
+
+}  // namespace
 
 template <class T, class Make>
 T* Links::find(std::list<Kept<T>>& kept, const std::string& options, int shifts, const Make& make) {
@@ -78,13 +97,7 @@ T* Links::find(std::list<Kept<T>>& kept, const std::string& options, int shifts,
     }
   if (kept.size() == most_kept) kept.pop_back();
   Kept<T> made{options, shifts, {}};
-  quarksmith_status status = make(options, made.handle.out());
-  // A build that lacks the kernels of a lower precision has those of double.
-  constexpr std::string_view key = " precision=";
-  if (const auto at = options.find(key); status == QUARKSMITH_MISSING_KERNEL && at != std::string::npos)
-    status = make(std::string(options).replace(at, options.find(' ', at + 1) - at, std::string(key) + "double"),
-                  made.handle.out());
-  check(status);
+  make_in_some_precision(options, [&](const std::string& o) { return make(o, made.handle.out()); });
   kept.push_front(std::move(made));
   return kept.front().handle;
 }
@@ -100,6 +113,35 @@ quarksmith_solver* Links::solver(const std::string& options) {
 quarksmith_shifted* Links::shifted(const std::string& options, int shifts) {
   return find(shifted_, options, shifts,
               [&](const std::string& o, auto** h) { return quarksmith_shifted_create(gauge_, o.c_str(), shifts, h); });
+}
+
+bool Multigrid::has(const Links& links, const std::string& options) const {
+  return std::ranges::any_of(
+      made_, [&](const Made& m) { return m.links == links.number() && m.options == options; });
+}
+
+quarksmith_solver* Multigrid::solver(const Links& links, const std::string& options) {
+  if (!has(links, options)) make(links, options, false);
+  made_.splice(made_.begin(), made_, std::ranges::find(made_, options, &Made::options));
+  return made_.front().handle;
+}
+
+void Multigrid::make(const Links& links, const std::string& options, bool adapt) {
+  Made one{options, links.number(), {}};
+  quarksmith_solver* before = nullptr;
+  if (!made_.empty()) before = made_.front().handle;
+  make_in_some_precision(options, [&](const std::string& o) {
+    return quarksmith_solver_follow(links.gauge(), o.c_str(), before, adapt ? 1 : 0, one.handle.out());
+  });
+  made_.remove_if([&](const Made& m) { return m.links != links.number() || m.options == options; });
+  if (made_.size() == 2) made_.pop_back();
+  made_.push_front(std::move(one));
+}
+
+Multigrid& State::multigrid(const void* handle) {
+  for (Multigrid& one : multigrids)
+    if (&one == handle) return one;
+  refuse("the handle of multigrid is not one of newMultigridQuda, or was freed; pass another");
 }
 
 quarksmith_dynamics* State::dynamics(quarksmith_gauge* links) {

@@ -106,11 +106,13 @@ T initial(quarksmith_status (*init)(T*)) {
 class Links {
  public:
   quarksmith_gauge** out();  ///< forgets all
-  void take(Handle<quarksmith_gauge> gauge) { clear(), gauge_ = std::move(gauge); }
+  void take(Handle<quarksmith_gauge> gauge) { clear(), forget(), gauge_ = std::move(gauge); }
   quarksmith_gauge* gauge() const { return gauge_; }
   explicit operator bool() const { return gauge_ != nullptr; }
   void clear() { *this = {}; }
   void forget();  ///< operators and solvers
+  /// Another one after each change of the links, or of what is kept on them.
+  long number() const { return number_; }
   /// The option of operators that gives them the boundary phases of the links.
   std::string boundary() const;
 
@@ -132,6 +134,26 @@ class Links {
   std::list<Kept<quarksmith_operator>> operators_;
   std::list<Kept<quarksmith_solver>> solvers_;
   std::list<Kept<quarksmith_shifted>> shifted_;
+  long number_ = 0;
+};
+
+/// Solvers with multigrid behind a handle of newMultigridQuda: near-null vectors go from one operator to the next.
+class Multigrid {
+ public:
+  /// The solver of an operator. Where it is a new one its levels are made of the vectors that there are.
+  quarksmith_solver* solver(const Links& links, const std::string& options);
+  /// Makes that solver. \param adapt the vectors are adapted to the operator.
+  void make(const Links& links, const std::string& options, bool adapt);
+  /// Whether there is one already.
+  bool has(const Links& links, const std::string& options) const;
+
+ private:
+  struct Made {
+    std::string options;
+    long links;  ///< their number
+    Handle<quarksmith_solver> handle;
+  };
+  std::list<Made> made_;  ///< of M, and of M(-mu) that takes part in solves with M^+; the last one used first
 };
 
 /// From coordinates of a rank in the grid to its number in the communicator (QudaCommsMap).
@@ -198,6 +220,9 @@ class State {
     const void* attached = nullptr;  ///< links of which `term` is a field, in units of this kappa
     double kappa = 0;
   } clover;
+  std::list<Multigrid> multigrids;
+  /// That behind a handle of a caller.
+  Multigrid& multigrid(const void* handle);
   /// Molecular dynamics on the device.
   struct Motion {
     Handle<quarksmith_dynamics> dynamics;

@@ -147,6 +147,14 @@ bool Solver::one_by_one() const { return parts_->settings().method->one_by_one; 
 
 void Solver::forget() const { parts_->solver.system().forget(); }
 
+void Solver::limit(double tolerance, int max_iterations) const {
+  SolverOptions options = parts_->settings().options;
+  options.tolerance = tolerance;
+  options.max_iterations = max_iterations;
+  check(options);
+  parts_->solver.settings().options = options;
+}
+
 void Solver::prepare(int rhs) const { parts_->solver.prepare(rhs); }
 
 int Solver::together() const { return parts_->settings().method->together; }

@@ -132,6 +132,8 @@ class Solver {
   bool one_by_one() const;
   /// Discards what earlier right-hand sides have found.
   void forget() const;
+  /// Other limits of later solves. \throws UsageError they are impossible.
+  void limit(double tolerance, int max_iterations) const;
   /// Prepares solves of `rhs` right-hand sides: allocates work space, and sets up multigrid.
   void prepare(int rhs) const;
   /// Number of right-hand sides to solve together on CPUs: several if they share the loads of matrices.

@@ -57,7 +57,7 @@ def struct(name: str) -> type[ctypes.Structure]:
 
 
 GaugeParam, InvertParam = struct("QudaGaugeParam"), struct("QudaInvertParam")
-ObservableParam = struct("QudaGaugeObservableParam")
+ObservableParam, MultigridParam = struct("QudaGaugeObservableParam"), struct("QudaMultigridParam")
 
 
 class Quda:
