@@ -197,6 +197,10 @@ PIONS = textwrap.dedent(
     with dirac.useGauge(gauge):
         x = core.invert(dirac, "point", [0, 0, 0, 0])
     pions["clover"] = numpy.einsum("wtzyxijab,wtzyxijab->t", x.data.conj(), x.data).real.tolist()
+    dirac = core.getClover(latt_info, -0.277, 1e-13, 1000, 1.0, 1.160920226, 1.160920226, [[2, 2, 2, 4]])
+    with dirac.useGauge(gauge):
+        x = core.invert(dirac, "point", [0, 0, 0, 0])
+    pions["multigrid"] = numpy.einsum("wtzyxijab,wtzyxijab->t", x.data.conj(), x.data).real.tolist()
     xi, nu = 2.464, 0.95
     dirac = core.getClover(core.LatticeInfo([4, 4, 4, 8], -1, xi / nu), 0.1, 1e-13, 1000, xi, 1.07, 0.91)
     with dirac.useGauge(gauge):
@@ -219,6 +223,7 @@ ACTIONS = {
     "anisotropic": "--action clover --mass 0.1 --anisotropy 2.464,0.95 --csw-r 0.91 --csw-t 1.07".split(),
     "hisq": ["--action", "hisq", "--mass", 0.0102],
 }
+ACTIONS["multigrid"] = ACTIONS["clover"]
 
 
 @pytest.fixture(scope="module")
