@@ -1,5 +1,5 @@
-// Multigrid of quda.h, of quarks whose M^+ is gamma_5 M gamma_5, or nearly so. Levels, blocks and smoothers are those that
-// the library chooses.
+// Multigrid of quda.h, of quarks whose M^+ is gamma_5 M gamma_5, or nearly so. Levels, blocks and smoothers are those
+// that the library chooses.
 #include <algorithm>
 
 #include "interface/quda/native.hpp"
@@ -8,8 +8,9 @@ namespace quarksmith::quda {
 
 void Quark::use(Multigrid& multigrid) {
   if (staggered() || slices > 1)
-    refuse("multigrid is served for Wilson, clover, twisted-mass and twisted-clover quarks of one flavour; leave the "
-           "preconditioner out for this dslash_type");
+    refuse(
+        "multigrid is served for Wilson, clover, twisted-mass and twisted-clover quarks of one flavour; leave the "
+        "preconditioner out for this dslash_type");
   multigrid_ = &multigrid;
 }
 
@@ -45,9 +46,10 @@ void* newMultigridQuda(QudaMultigridParam* param) {
   const Call call(__func__);
   std::list<Multigrid> made(1);
   quark_of(param, made.front()).set_up(true);
-  print(QUDA_SUMMARIZE,
-        "newMultigridQuda: levels, blocks, vectors and smoothers are chosen for the lattice; those of QudaMultigridParam "
-        "are not read");
+  print(
+      QUDA_SUMMARIZE,
+      "newMultigridQuda: levels, blocks, vectors and smoothers are chosen for the lattice; those of QudaMultigridParam "
+      "are not read");
   state().multigrids.splice(state().multigrids.end(), made);
   return &state().multigrids.back();
 }

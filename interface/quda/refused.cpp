@@ -17,9 +17,9 @@ QUDA_REFUSED("use MILC without WANTQUDA for this program", qudaLoadGaugeField, q
              qudaFreeCloverField)
 
 // quda.h
-QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, dumpMultigridQuda, covDevQuda, shiftQuda, spinTasteQuda,
-             computeTwoLinkQuda, computeGaugePathQuda, createGaugeFieldQuda, saveGaugeFieldQuda, destroyGaugeFieldQuda,
-             createCloverQuda, computeStaggeredForceQuda, gaussGaugeQuda)
+QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", eigensolveQuda, dumpMultigridQuda,
+             covDevQuda, shiftQuda, spinTasteQuda, computeTwoLinkQuda, computeGaugePathQuda, createGaugeFieldQuda,
+             saveGaugeFieldQuda, destroyGaugeFieldQuda, createCloverQuda, computeStaggeredForceQuda, gaussGaugeQuda)
 QUDA_REFUSED("it is not served yet; docs/howto-quda-clients.md lists what is", copyExtendedResidentGaugeQuda,
              performFermionSmearQuda, performWuppertalnStep, performGaussianSmearNStep, performGaugeSmearQuda,
              performWFlowQuda, performGFlowQuda, contractQuda, contractFTQuda, computeGaugeFixingOVRQuda,

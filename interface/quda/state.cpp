@@ -116,8 +116,7 @@ quarksmith_shifted* Links::shifted(const std::string& options, int shifts) {
 }
 
 bool Multigrid::has(const Links& links, const std::string& options) const {
-  return std::ranges::any_of(
-      made_, [&](const Made& m) { return m.links == links.number() && m.options == options; });
+  return std::ranges::any_of(made_, [&](const Made& m) { return m.links == links.number() && m.options == options; });
 }
 
 quarksmith_solver* Multigrid::solver(const Links& links, const std::string& options) {

@@ -146,6 +146,9 @@ typedef struct QudaInvertParam_s {
   QudaBoolean native_blas_lapack, use_mobius_fused_kernel;
   double distance_pc_alpha0;
   int distance_pc_t0;
+  /* of Chroma before 2024 */
+  QudaTune tune;
+  int sp_pad, cl_pad;
 } QudaInvertParam;
 
 /** Eigenvectors. */
