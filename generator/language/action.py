@@ -61,7 +61,7 @@ OPTIONS = frozenset(
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite ignore_checksum quiet log_level shifts criterion
     look_ahead operator repeat seed split
-    csv history field deflate time_limit mg search keep
+    csv history field deflate time_limit mg search keep slice_tol
     mg_load mg_save mg_refresh within columns solves_alone levels rhs guess on_trajectory
     stout_rho stout_steps stout_directions
     """.split()
