@@ -12,12 +12,14 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/on_demand.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {
 namespace {
 
 constexpr unsigned usual_patience = 3;  ///< seconds until a run that does not look is ended
+constexpr unsigned compilation_patience = 60;  ///< seconds after which one that does not end is left alone
 /// Looks between two at which ranks meet.
 constexpr unsigned looks_of_ranks = 16;
 constexpr double by_time = 1000;  ///< a time limit among signals: above the number of any
@@ -33,7 +35,8 @@ const char* name_of(int signal) { return signal == SIGTERM ? "SIGTERM" : signal 
 
 extern "C" void at_signal(int signal) {
   received = signal;
-  alarm(static_cast<unsigned>(allowed));
+  // A compilation ends by itself, its compilers and folders with it: late on a busy machine, but with a better message.
+  alarm(pass_to_compilation(signal) ? compilation_patience : static_cast<unsigned>(allowed));
 }
 
 /// Only calls that a signal handler may make.

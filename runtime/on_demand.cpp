@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -72,6 +74,9 @@ void tell_progress(const std::string& text, std::size_t& reported) {
   }
 }
 
+std::atomic<pid_t> compilation = 0;  ///< what signals are passed to; 0: none
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
 /// Runs a program in the folder of the sources; what it prints, with its errors.
 Output run(std::vector<std::string> words) {
   std::vector<char*> arguments;
@@ -87,6 +92,7 @@ Output run(std::vector<std::string> words) {
   pid_t child = 0;
   const int failed =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), child_environment().data());
+  if (failed == 0) compilation = child;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   Output output{failed == 0 ? 0 : -1, failed == 0 ? "" : fmt::format("{}: {}", words[0], std::strerror(failed))};
@@ -97,6 +103,7 @@ Output run(std::vector<std::string> words) {
     if (n < 0 && errno != EINTR) break;
     tell_progress(output.text, reported);
   }
+  compilation = 0;
   close(ends[0]);
   while (failed == 0 && waitpid(child, &output.status, 0) < 0 && errno == EINTR) {
   }
@@ -143,6 +150,11 @@ std::string stated_action(const std::string& text) {
   const std::string found = output.text.substr(at + made.size(), last + 1 - at - made.size());
   add_actions(found.substr(found.find(' ') + 1));
   return statements()[file] = found.substr(0, found.find(' '));
+}
+
+bool pass_to_compilation(int signal) noexcept {
+  const pid_t child = compilation;
+  return child != 0 && kill(child, signal) == 0;
 }
 
 void compile_with(Compiler compiler) { own_compiler() = std::move(compiler); }

@@ -39,15 +39,11 @@ _compilers = threading.BoundedSemaphore(PROCESSORS)
 _running: set[subprocess.Popen[str]] = set()
 _ended = threading.Event()
 _guarded = threading.Event()
-"""Compilers are ended by this process, and are groups of their own."""
+"""Programs that are started here are ended here, and are groups of their own."""
 
 
 class CompileError(RuntimeError):
     """A compiler refused a rendered file; the message is its own."""
-
-
-class _Terminated(BaseException):
-    """SIGTERM has come."""
 
 
 @contextlib.contextmanager
@@ -63,42 +59,41 @@ def exclusive(build: Build) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_in_order() -> Iterator[None]:
-    """SIGINT and SIGTERM, where they would end the program, end compilers and remove folders before they act."""
+    """SIGINT and SIGTERM, where they would end the program, act when all that was started has ended."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     of_others = set(before.values()) != {signal.default_int_handler, signal.SIG_DFL}
     if of_others or threading.current_thread() is not threading.main_thread():
         yield
         return
 
+    come: list[int] = []
+
     def end(number: int, _: FrameType | None) -> None:
-        for again in before:  # a program that ends tells its compilation, too, which now removes folders
-            signal.signal(again, signal.SIG_IGN)
+        # No exception here, which could end a pool between the start of a thread and its note of it: _go_on throws.
+        # A second signal may come, as a program that ends passes it on to its compilation.
+        come.append(number)
         _ended.set()
-        for compiler in list(_running):
-            _end(compiler)
-        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+        for started in list(_running):
+            _end(started)
 
     for number in before:
         signal.signal(number, end)
     _guarded.set()
-    terminated = False
     try:
         yield
-    except _Terminated:
-        terminated = True
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
         _guarded.clear()
         _ended.clear()
-    if terminated:
-        os.kill(os.getpid(), signal.SIGTERM)
+        if come:
+            signal.raise_signal(come[0])
 
 
-def _end(compiler: subprocess.Popen[str]) -> None:
-    """Ends a compiler and what it has started."""
+def _end(started: subprocess.Popen[str]) -> None:
+    """Ends a program and what it has started."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(compiler.pid, signal.SIGTERM)
+        os.killpg(started.pid, signal.SIGTERM)
 
 
 def open_cache(folder: Path) -> None:
@@ -170,6 +165,7 @@ class Planned:
 
 def plan_module(specs: Sequence[KernelSpec], build: Build) -> Planned:
     """Renders the module that holds `specs`, named after the first."""
+    _go_on()
     files = _render(specs, build)
     digest = hashlib.sha256()
     for path, text in sorted(files.items()):
@@ -183,6 +179,7 @@ def plan_module(specs: Sequence[KernelSpec], build: Build) -> Planned:
 
 def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
     """The module, from the cache or compiled now; see compile_kernel."""
+    _go_on()
     module, folder = planned.module, planned.module.parent
     open_cache(folder.parent)
     if module.is_file():
@@ -290,6 +287,37 @@ def check_module(module: Path) -> None:
     raise CompileError(f"{module} is not used: {why}; delete {module.parent} and start again")
 
 
+def _go_on() -> None:
+    if _ended.is_set():
+        raise CompileError("a signal has come: nothing more is compiled")
+
+
+def _run(
+    command: list[str], environment: dict[str, str] | None = None, output: int | None = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that ends when this one is to end.
+
+    Raises:
+        CompileError: that is so.
+    """
+    _go_on()
+    with subprocess.Popen(
+        command,
+        stdout=output,
+        stderr=output,
+        text=True,
+        env=environment,
+        process_group=0 if _guarded.is_set() else None,
+    ) as started:
+        _running.add(started)
+        if _ended.is_set():
+            _end(started)
+        texts = started.communicate()
+        _running.discard(started)
+    _go_on()
+    return subprocess.CompletedProcess(command, started.returncode, *texts)
+
+
 def run_compiler(command: list[str]) -> str:
     """Runs a compiler and returns its output.
 
@@ -297,28 +325,15 @@ def run_compiler(command: list[str]) -> str:
         CompileError: it failed, or the program is to end.
     """
     try:
-        with (
-            _compilers,
-            subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                process_group=0 if _guarded.is_set() else None,
-            ) as done,
-        ):
-            _running.add(done)
-            if _ended.is_set():
-                _end(done)
-            output, errors = done.communicate()
-            _running.discard(done)
+        with _compilers:
+            done = _run(command)
     except FileNotFoundError as error:
         raise CompileError(
             f"{command[0]} is not on this machine: nothing can be compiled here; what the build holds works without"
         ) from error
     if done.returncode != 0:
-        raise CompileError(f"{shlex.join(command)}\n{errors.strip()}")
-    return errors + output
+        raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
+    return done.stderr + done.stdout
 
 
 def make_tests(build: Build) -> Path:
@@ -329,7 +344,7 @@ def make_tests(build: Build) -> Path:
     """
     print("this build has no tests: those of kernels are built once, which takes some minutes", flush=True)
     command = ["make", "--no-print-directory", "-C", str(ROOT), "kernel-tests", f"BUILD={build.folder.resolve()}"]
-    if subprocess.run(command).returncode != 0 or build.tests is None:
+    if _run(command, output=None).returncode != 0 or build.tests is None:
         raise CompileError(f"the tests of kernels cannot be built; {shlex.join(command)} says why")
     return build.tests
 
@@ -343,7 +358,7 @@ def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:
     # What they lack is missing from the module: a request for it would wait for the lock of this one.
     environment = {**os.environ, "QUARKSMITH_KERNELS": str(module.resolve()), "QUARKSMITH_ON_DEMAND": "off"}
     command = [str(build.tests or make_tests(build)), f"--gtest_filter={tests_of(spec)}", "--gtest_brief=1"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = _run(command, environment)
     passed = re.search(r"\[  PASSED  \] (\d+) test", done.stdout)
     count = int(passed[1]) if passed else 0
     return count, "" if done.returncode == 0 and count else (done.stdout + done.stderr).strip() or "no test ran"

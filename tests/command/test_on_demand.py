@@ -71,7 +71,15 @@ def group_of(process: Path) -> int | None:
         return None
 
 
-def test_an_interrupted_compilation_says_so(quarksmith, empty_cache):
+def folders_of(processes):
+    """Folders in which some processes compile."""
+    folders = (BUILD / "kernels").glob(f"compiling-{socket.gethostname()}-*")
+    return [f for f in folders if f.name.rsplit("-", 2)[1] in processes]
+
+
+@pytest.mark.parametrize("who", ["group", "program"])
+@pytest.mark.parametrize("compiling", [False, True])
+def test_an_interrupted_compilation_says_so(quarksmith, empty_cache, who, compiling):
     with subprocess.Popen(
         [BUILD / "bin/quarksmith", *SOLVE],
         env=environment("on"),
@@ -83,15 +91,14 @@ def test_an_interrupted_compilation_says_so(quarksmith, empty_cache):
     ) as run:
         assert re.search(rf"lacks .*{KERNEL}.*: compiling", next(line for line in run.stderr if "lacks" in line))
         ours = [p.name for p in Path("/proc").glob("[0-9]*") if group_of(p) == run.pid]
-        os.killpg(run.pid, signal.SIGTERM)
+        while compiling and not folders_of(ours):
+            time.sleep(0.01)
+        (os.killpg if who == "group" else os.kill)(run.pid, signal.SIGTERM)
         rest = run.stderr.read()
     assert run.returncode != 0
     assert "compiling kernels on demand was interrupted (SIGTERM)" in rest
     assert "no output" not in rest
     assert len(ours) > 1
-    for _ in range(600):  # those that it started may still render, and clear away at the end
-        if not any(Path("/proc", process).exists() for process in ours):
-            break
-        time.sleep(0.1)
-    folders = (BUILD / "kernels").glob(f"compiling-{socket.gethostname()}-*")
-    assert not [f for f in folders if f.name.rsplit("-", 2)[1] in ours]
+    assert not [p for p in ours if Path("/proc", p).exists()]
+    assert not folders_of(ours)
+    assert not empty_cache()
