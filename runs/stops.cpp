@@ -18,7 +18,7 @@
 namespace quarksmith::runs {
 namespace {
 
-constexpr unsigned usual_patience = 3;  ///< seconds until a run that does not look is ended
+constexpr unsigned usual_patience = 3;         ///< seconds until a run that does not look is ended
 constexpr unsigned compilation_patience = 60;  ///< seconds after which one that does not end is left alone
 /// Looks between two at which ranks meet.
 constexpr unsigned looks_of_ranks = 16;

@@ -27,8 +27,8 @@ struct OnDemand {
 /// it.
 OnDemand compile_on_demand(std::vector<std::string> rows, std::string_view instruction_set);
 
-/// Sends a signal to the compilation for which this process waits, which then removes its folders; whether there is one.
-/// Handlers of signals may call it.
+/// Sends a signal to the compilation for which this process waits, which then removes its folders; whether there is
+/// one. Handlers of signals may call it.
 bool pass_to_compilation(int signal) noexcept;
 
 /// The name of an action: the text itself, or the name of the action in a Python file (`FILE.py`, `FILE.py:NAME`),

@@ -66,7 +66,8 @@ void qudaPlaquettePhased(int precision, double plaq[3], QudaMILCSiteArg_t* arg, 
 
 void qudaPolyakovLoopPhased(int precision, double ploop[2], int dir, QudaMILCSiteArg_t* arg, int phase_in) {
   const Call call(__func__);
-  polyakov_loop(links_of(precision, *arg, phase_in), dir, ploop);
+  require_time(dir);
+  polyakov_loop(links_of(precision, *arg, phase_in), ploop);
 }
 
 void qudaGaugeLoopTracePhased(int precision, double* traces, int** input_path_buf, int* path_length, double* loop_coeff,
@@ -79,6 +80,7 @@ void qudaGaugeMeasurementsPhased(int precision, double plaq[3], double ploop[2],
                                  int** input_path_buf, int* path_length, double* loop_coeff, int num_paths,
                                  int max_length, double factor, QudaMILCSiteArg_t* arg, int phase_in) {
   const Call call(__func__);
+  require_time(dir);
   qudaPlaquettePhased(precision, plaq, arg, phase_in);
   qudaPolyakovLoopPhased(precision, ploop, dir, arg, phase_in);
   qudaGaugeLoopTracePhased(precision, traces, input_path_buf, path_length, loop_coeff, num_paths, max_length, factor,

@@ -171,14 +171,14 @@ void qudaInvert(int external_precision, int quda_precision, double mass, QudaInv
   const Call call(__func__);
   // A target of 0 is none.
   const bool heavy_alone = target_residual == 0 && target_fermilab_residual > 0;
+  const double offset = 4 * mass * mass;
+  const std::vector<double> shift = MilcQuarks::shifts(&offset, 1);
   MilcQuarks quarks(external_precision, quda_precision, inv_args,
                     heavy_alone ? std::min(target_fermilab_residual, 0.5) : target_residual, milc_fatlink,
                     milc_longlink, num_iters);
   auto report = initial(quarksmith_solve_report_init);
-  const double offset = 4 * mass * mass;
-  check_solve(quarksmith_shifted_solve(quarks.solver("guess", 1, target_fermilab_residual), 1,
-                                       quarks.shifts(&offset, 1).data(), &solution, quarks.apart(source, &solution, 1),
-                                       &quarks.format, &report));
+  check_solve(quarksmith_shifted_solve(quarks.solver("guess", 1, target_fermilab_residual), 1, shift.data(), &solution,
+                                       quarks.apart(source, &solution, 1), &quarks.format, &report));
   *final_resid = report.residual;
   *final_rel_resid = report.heavy_quark;
   *num_iters = report.iterations;
@@ -196,11 +196,12 @@ void qudaMultishiftInvert(int external_precision, int precision, int num_offsets
   double tolerance = 1;
   for (int n = 0; n < num_offsets; ++n)
     if (target_residual[n] > 0) tolerance = std::min(tolerance, target_residual[n]);
+  const std::vector<double> shifts = MilcQuarks::shifts(offset, num_offsets);
   MilcQuarks quarks(external_precision, precision, inv_args, tolerance, milc_fatlink, milc_longlink, num_iters);
   std::vector<quarksmith_solve_report> reports(num_offsets, initial(quarksmith_solve_report_init));
-  check_solve(quarksmith_shifted_solve(
-      quarks.solver("together", num_offsets), num_offsets, quarks.shifts(offset, num_offsets).data(), solutionArray,
-      quarks.apart(source, solutionArray, num_offsets), &quarks.format, reports.data()));
+  check_solve(quarksmith_shifted_solve(quarks.solver("together", num_offsets), num_offsets, shifts.data(),
+                                       solutionArray, quarks.apart(source, solutionArray, num_offsets), &quarks.format,
+                                       reports.data()));
   *num_iters = 0;
   for (int n = 0; n < num_offsets; ++n) {
     final_residual[n] = reports[n].residual;

@@ -33,8 +33,10 @@ quarksmith_link_format link_format(const QudaGaugeParam& param);
 /// momenta mom_offset.
 std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& param);
 std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& param, std::size_t offset);
-/// The mean trace of the loops in time, without the boundary's phase; other directions are refused.
-void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]);
+/// Refuses another direction of a Polyakov loop: to be called before links are loaded for it.
+void require_time(int dir);
+/// The mean trace of the loops in time, without the boundary's phase.
+void polyakov_loop(quarksmith_gauge* gauge, double loop[2]);
 
 /// The same of thin links, with the phases that they hold.
 quarksmith_link_format thin_format(const QudaGaugeParam& param);

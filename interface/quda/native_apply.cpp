@@ -101,7 +101,6 @@ void dslashQuda(void* h_out, void* h_in, QudaInvertParam* p, QudaParity parity) 
   half.solution_type = QUDA_MATPC_SOLUTION;
   const System s = system_of(half, quark);
   const Spinors to(*p, quark, sites), from(*p, quark, QUARKSMITH_EVEN + QUARKSMITH_ODD - sites);
-  Vector in = from.read(h_in);
   // The term T of clover and twisted quarks, by whose inverse D is multiplied.
   const bool clover = p->dslash_type == QUDA_CLOVER_WILSON_DSLASH,
              twisted = p->dslash_type == QUDA_TWISTED_MASS_DSLASH || p->dslash_type == QUDA_TWISTED_CLOVER_DSLASH;
@@ -109,6 +108,7 @@ void dslashQuda(void* h_out, void* h_in, QudaInvertParam* p, QudaParity parity) 
     refuse(
         "dslash_type: this function is not served for two flavours, nor for the conjugate of twisted clover; use "
         "MatQuda");
+  Vector in = from.read(h_in);
   const bool before = twisted && s.dagger && s.form == std::string("symmetric");
   if (before) in = quark.divide_by_term(from.sites(), true, in);
   Vector out = quark.hop(sites, s.dagger, in);

@@ -48,11 +48,14 @@ std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& p, std::size
 
 std::array<void*, 4> link_arrays(void* links, const QudaGaugeParam& p) { return link_arrays(links, p, p.gauge_offset); }
 
-void polyakov_loop(quarksmith_gauge* gauge, int dir, double loop[2]) {
+void require_time(int dir) {
   if (dir != 3) refuse("dir " + std::to_string(dir) + " is not served; use 3 (time)");
+}
+
+void polyakov_loop(quarksmith_gauge* gauge, double loop[2]) {
   double loops[4][2];
   check(quarksmith_gauge_polyakov(gauge, loops));
-  for (int n = 0; n < 2; ++n) loop[n] = 3 * loops[dir][n];
+  for (int n = 0; n < 2; ++n) loop[n] = 3 * loops[3][n];
 }
 
 void check_links(const QudaGaugeParam& p) {
@@ -288,8 +291,12 @@ void staggeredPhaseQuda(void* gauge_h, QudaGaugeParam* param) {
 void computeKSLinkQuda(void* fatlink, void* longlink, void* ulink, void* inlink, double* c, QudaGaugeParam* param) {
   const Call call(__func__);
   check_links(*param);
-  quarksmith_context* const context = state().context(param->X);
+  if (ulink != nullptr && param->staggered_phase_type == QUDA_STAGGERED_PHASE_CHROMA)
+    refuse(
+        "staggered_phase_type QUDA_STAGGERED_PHASE_CHROMA: its projection to SU(3) is not served; use "
+        "QUDA_STAGGERED_PHASE_MILC");
   const auto format = link_format(*param);
+  quarksmith_context* const context = state().context(param->X);
   const auto smear = [&](const char* name, std::initializer_list<double> weights, void* to, void* from) {
     check(quarksmith_smear_links(context, name, weights.begin(), link_arrays(to, *param).data(),
                                  link_arrays(from, *param).data(), &format));
@@ -299,10 +306,6 @@ void computeKSLinkQuda(void* fatlink, void* longlink, void* ulink, void* inlink,
   void* const fat = fatlink != nullptr ? fatlink : ulink;
   smear("fat7", {c[0], c[2], c[3], c[4], c[5]}, fat, inlink);
   if (ulink == nullptr) return;
-  if (param->staggered_phase_type == QUDA_STAGGERED_PHASE_CHROMA)
-    refuse(
-        "staggered_phase_type QUDA_STAGGERED_PHASE_CHROMA: its projection to SU(3) is not served; use "
-        "QUDA_STAGGERED_PHASE_MILC");
   smear("unitary", {}, ulink, fat);
 }
 
@@ -315,10 +318,11 @@ void plaqQuda(double plaq[3]) {
 /// The links of a caller hold the boundary's phase, which is a factor of each loop; QUDA averages the trace.
 void polyakovLoopQuda(double ploop[2], int dir) {
   const Call call(__func__);
+  require_time(dir);
   if (!state().wilson) refuse("there are no links; call loadGaugeQuda first");
   double angle[4];
   check(quarksmith_gauge_phase(state().wilson.gauge(), angle));
-  polyakov_loop(state().wilson.gauge(), dir, ploop);
+  polyakov_loop(state().wilson.gauge(), ploop);
   const Complex loop = Complex(ploop[0], ploop[1]) * std::polar(1.0, std::numbers::pi * angle[3]);
   ploop[0] = loop.real(), ploop[1] = loop.imag();
 }

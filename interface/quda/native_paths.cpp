@@ -117,7 +117,7 @@ void gaugeObservablesQuda(QudaGaugeObservableParam* p) {
     std::copy(state().loaded.plaquette.begin(), state().loaded.plaquette.end(), p->plaquette);
   if (p->compute_polyakov_loop == QUDA_BOOLEAN_TRUE) {
     if (removes)  // the sign of the boundary goes with them
-      polyakov_loop(links, 3, p->ploop);
+      polyakov_loop(links, p->ploop);
     else
       polyakovLoopQuda(p->ploop, 3);
   }

@@ -230,11 +230,7 @@ void invertMultiShiftQuda(void** hp_x, void* hp_b, QudaInvertParam* p) {
     refuse("residual_type with shifts: QUDA_L2_RELATIVE_RESIDUAL alone is served");
   const double scale = source_factor(*p, quark, s), factor = quark.factor_of(s), ratio = scale / factor;
   const double per_offset = staggered ? 1 : ratio;
-  const Spinors spinors(*p, quark, s.sites);
-  const Vector b = spinors.read(hp_b);
-  const double size = norm(b);
-  if (!(size > 0)) refuse("the source has zero norm or is not finite; pass another");
-  std::vector<double> shifts, targets;
+  std::vector<double> shifts;
   double least = 1;
   for (int k = 0; k < n; ++k) {
     shifts.push_back(per_offset * (p->offset[k] - (staggered ? p->offset[0] : 0)));
@@ -242,6 +238,10 @@ void invertMultiShiftQuda(void** hp_x, void* hp_b, QudaInvertParam* p) {
   }
   if (least == 1 && p->tol > 0 && is_set(p->tol)) least = p->tol;
   if (least >= 1) refuse("tol_offset has no positive number below 1; set it");
+  const Spinors spinors(*p, quark, s.sites);
+  const Vector b = spinors.read(hp_b);
+  const double size = norm(b);
+  if (!(size > 0)) refuse("the source has zero norm or is not finite; pass another");
   Effort effort;
   Vectors y = quark.solve_shifted(s, shifts, b, least, effort);
   Complex action = 0;
