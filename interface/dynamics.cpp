@@ -66,11 +66,6 @@ std::string text_of(const quarksmith_gauge_loops& l) {
 
 }  // namespace
 
-void Dynamics::set(std::shared_ptr<const LinkField> made, double deviation) {
-  links.restore(links_on(links.domain(), std::move(made)));
-  if (deviation > 1e-12) links.reunitarise();  // as EvolvingLinks::set
-}
-
 void Dynamics::kick(const std::function<void(LinkField&)>& force) {
   const auto sum = links.scratch().zero_momenta(links.domain(), links.field().colours());
   force(*sum);
@@ -93,21 +88,19 @@ quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, c
                                                 const quarksmith_link_format* format) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     const LinkArrays arrays(d.lattice(), require_struct(format, "quarksmith_link_format"));
-    auto field = std::make_shared<const LinkField>(arrays.read(d.links.domain(), links));
+    GaugeLinks given(std::make_shared<const LinkField>(arrays.read(d.links.domain(), links)), arrays.boundary());
     agree(arrays.phases_text());
-    const double deviation = bound_of_deviation(*field);
-    std::optional<HostGauge> host;  // which finds what is wrong with them, or their phases
-    if (!surely_su3(deviation)) {
-      host = download(*field);
-      host->phase = arrays.boundary();
-      check_unitarity(*host, d.ranks());
-      fold_boundary_phases(*host, d.ranks());
+    if (!surely_su3(given.bound())) {  // the host finds what is wrong with them, or their phases
+      HostGauge host = given.host();
+      check_unitarity(host, d.ranks());
+      fold_boundary_phases(host, d.ranks());
+      given = std::move(host);
     }
-    if ((host ? host->phase : arrays.boundary()) != d.phase)
+    if (given.phase() != d.phase)
       throw StatusError(QUARKSMITH_BAD_DATA,
                         "the links have other phases across the last slices than those that these dynamics began with; "
                         "pass links with the same ones, or create the dynamics anew");
-    host ? d.links.set(*host) : d.set(std::move(field), deviation);
+    d.links.set(given);
   });
 }
 
@@ -140,8 +133,7 @@ quarksmith_status quarksmith_dynamics_use(quarksmith_dynamics* dynamics, quarksm
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     const auto g = operand<Gauge>(gauge, "gauge", d);
     agree();
-    const double deviation = bound_of_deviation(*g->links());
-    surely_su3(deviation) ? d.set(g->links(), deviation) : d.links.set(g->host());
+    d.links.set(g->given);
     d.phase = g->phase;
     d.fields = g->fields;
   });
@@ -151,7 +143,7 @@ quarksmith_status quarksmith_dynamics_gauge(quarksmith_dynamics* dynamics, quark
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d, Agreement& agree) {
     require(gauge, "gauge");
     agree();
-    give<Gauge>(gauge, d.shared, d.links.keep(), d.phase);
+    give<Gauge>(gauge, d.shared, GaugeLinks(d.links.keep(), d.phase));
   });
 }
 

@@ -86,21 +86,6 @@ std::vector<std::vector<int>> closed_paths(const Lattice& lattice, int count, co
 
 }  // namespace
 
-const HostGauge& interface::Gauge::host() const {
-  if (!host_) {
-    host_ = download(*links_);
-    host_->phase = phase;
-  }
-  return *host_;
-}
-
-const std::shared_ptr<const LinkField>& interface::Gauge::links() const {
-  if (!links_)
-    links_ = std::make_shared<const LinkField>(
-        upload(*host_, shared->domain, find_precision("double"), find_storage("r18")));
-  return links_;
-}
-
 quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
   return init(__func__, format, [](auto& f) {
     std::iota(f.axes, f.axes + directions, 0);
@@ -115,13 +100,10 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     const LinkArrays arrays(c.lattice(), f, MatrixKind::links, 1, true);
-    auto field = std::make_shared<const LinkField>(arrays.read(c.shared->domain, links));
+    const GaugeLinks given(std::make_shared<const LinkField>(arrays.read(c.shared->domain, links)), arrays.boundary());
     agree(arrays.phases_text());
-    if (surely_su3(bound_of_deviation(*field)))
-      return give<Gauge>(gauge, c.shared, std::move(field), arrays.boundary());
-    HostGauge host = download(*field);  // which finds what is wrong with them, or their phases
-    field.reset();
-    host.phase = arrays.boundary();
+    if (surely_su3(given.bound())) return give<Gauge>(gauge, c.shared, given);
+    HostGauge host = given.host();  // which finds what is wrong with them, or their phases
     check_unitarity(host, c.ranks());
     std::array<double, directions> spread{};
     if (arrays.spread()) spread_phases(host, spread = shared_angles(host, c.ranks()), -1);
@@ -157,7 +139,7 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
     require(path, "path");
     require(format, "format");
     agree(std::string_view(path), std::string_view(format), bits);
-    as_file_error([&] { write_gauge(path, g.host(), format, bits, {}, g.ranks()); });
+    as_file_error([&] { write_gauge(path, g.given.host(), format, bits, {}, g.ranks()); });
   });
 }
 
@@ -166,7 +148,7 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, 1, true);
     if (!arrays.spread()) return arrays.write(*g.links(), g.phase, links);
-    HostGauge made = g.host();
+    HostGauge made = g.given.host();
     spread_phases(made, g.spread, 1);
     arrays.write(upload(made, g.shared->domain, find_precision("double"), find_storage("r18")), made.phase, links);
   });
@@ -177,7 +159,7 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
     require(plaquette, "plaquette");
     agree();
     const bool alone = g.lattice().ranks() == 1;  // else the host finds them
-    const GaugeAverages a = alone ? gauge_averages(*g.links()) : gauge_averages(g.host(), g.shared->domain);
+    const GaugeAverages a = alone ? gauge_averages(*g.links()) : gauge_averages(g.given.host(), g.shared->domain);
     plaquette[0] = a.plaquette;
     plaquette[1] = a.space_plaquette;
     plaquette[2] = a.time_plaquette;

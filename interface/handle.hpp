@@ -21,6 +21,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/given_field.hpp"
+#include "runtime/fields/gauge_links.hpp"
 #include "runtime/fields/link_check.hpp"
 #include "runtime/lattice/partition.hpp"
 #include "runtime/ranks/rank_groups.hpp"
@@ -68,27 +69,24 @@ struct Context final : Handle {
   static constexpr HandleKind kind = HandleKind::context;
 };
 
-/// Links, on the host or on the device, or where they have been needed, on both.
 struct Gauge final : Handle {
-  Gauge(std::shared_ptr<SharedDomain> s, HostGauge g, const std::array<double, directions>& angles = {})
-      : Handle(std::move(s)), phase(g.phase), spread(angles), host_(std::move(g)) {}
-  /// \param links in double with all reals.
-  Gauge(std::shared_ptr<SharedDomain> s, std::shared_ptr<const LinkField> links,
-        const std::array<Complex64, directions>& phases)
-      : Handle(std::move(s)), phase(phases), links_(links_on(shared->domain, std::move(links))) {}
+  Gauge(std::shared_ptr<SharedDomain> s, GaugeLinks g, const std::array<double, directions>& angles = {})
+      : Handle(std::move(s)), given(std::move(g)), phase(given.phase()), spread(angles) {}
   static constexpr HandleKind kind = HandleKind::gauge;
 
-  const HostGauge& host() const;
-  /// In double with all reals.
-  const std::shared_ptr<const LinkField>& links() const;
+  /// On the domain of the context, in double with all reals; kept.
+  const std::shared_ptr<const LinkField>& links() const {
+    if (!links_) links_ = given.on(shared->domain);
+    return links_;
+  }
 
+  GaugeLinks given;
   std::array<Complex64, directions> phase;  ///< of the boundary
   /// Angles of a site along each direction, in units of pi, that were divided out of all links; `phase` has them.
   std::array<double, directions> spread{};
   NumbersByName fields;  ///< of actions
 
  private:
-  mutable std::optional<HostGauge> host_;
   mutable std::shared_ptr<const LinkField> links_;
 };
 
@@ -105,7 +103,7 @@ struct Dynamics final : Handle {
       : Handle(s),
         phase(start.phase),
         fields(start.fields),
-        links(start.host(), for_long_hops(*s->domain)),
+        links(start.given, for_long_hops(*s->domain)),
         momenta(links.cleared()) {}
   static constexpr HandleKind kind = HandleKind::dynamics;
   /// The domain of a context, with a reach of three sites if the lattice is large enough.
@@ -114,8 +112,6 @@ struct Dynamics final : Handle {
     const int reach = *std::min_element(extent.begin(), extent.end()) > 2 ? 3 : 1;
     return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), reach);
   }
-  /// Replaces the links by some that are SU(3) up to a deviation. \param deviation bound_of_deviation of them.
-  void set(std::shared_ptr<const LinkField> made, double deviation);
   /// P += the force that `force` adds to its argument. \throws StatusError it is not finite; then P is unchanged.
   void kick(const std::function<void(LinkField&)>& force);
 

@@ -122,7 +122,7 @@ quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_con
       refuse("part is no context that quarksmith_split made of that of gauge; make it so");
     if (!g.fields.empty()) refuse("gauge has fields of actions; give them to the links of part instead");
     agree();
-    const HostGauge& whole = g.host();
+    const HostGauge& whole = g.given.host();
     HostGauge links(groups->lattice(), whole.colours());
     const std::vector<const Complex64*> to_all(std::size_t(groups->count()), whole.site.at(0));
     groups->hand_out(whole.site.each(), to_all, links.site.at(0));

@@ -100,14 +100,14 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const char
     require(op, "op");
     const auto d = read_options<OperatorDescription>(options, g);
     agree(text_of(options));
-    const Action action = d->choose(g.host()).action;
+    const Action action = d->choose(g.given).action;
     const PrecisionInfo& precision = find_precision(d->precision);
     const BasisInfo& basis = find_basis(d->basis);
     const EvenOddForm even_odd_form = even_odd_form_of(d->even_odd);
     if (even_odd_form != EvenOddForm::none && !action.has_even_odd())
       refuse(fmt::format("{}: action {} has no even-odd form with these parameters; leave it out",
                          d->called("even_odd", d->even_odd), action.name()));
-    const LinkStore links(g.host(), domain_for(*g.shared, action), d->storage(action, g), std::string(basis.name));
+    const LinkStore links(g.given, domain_for(*g.shared, action), d->storage(action, g), std::string(basis.name));
     auto dirac = action.make(links, precision);
     links.release();
     const Parity kept = kept_sites(d->parity);

@@ -112,7 +112,7 @@ void OnLinks::list(runs::Members& members) {
   action.list(members);
 }
 
-runs::ActionChoice OnLinks::choose(const HostGauge& gauge) {
+runs::ActionChoice OnLinks::choose(const GaugeLinks& gauge) {
   runs::ActionChoice choice = action.choose(gauge, session);
   if (choice.masses.size() > 1)
     interface::refuse(fmt::format("{} masses of an operator, which has one; give one", choice.masses.size()));
@@ -151,7 +151,7 @@ void OperatorDescription::check() {
 
 std::string OperatorDescription::storage(const Action& chosen, const Gauge& on) const {
   if (given("reconstruct")) return std::string(find_storage("r" + reconstruct).name);
-  return chosen.default_links(default_links(on.host(), on.ranks()));
+  return chosen.default_links(default_links(on.given, on.ranks()));
 }
 
 SolverDescription::SolverDescription() {

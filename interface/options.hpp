@@ -37,7 +37,7 @@ struct OnLinks : runs::Description {
   OnLinks();
   void list(runs::Members& members) override;
   /// The action, on these links. \throws UsageError it has several masses, which only solves at once take.
-  runs::ActionChoice choose(const HostGauge& gauge);
+  runs::ActionChoice choose(const GaugeLinks& gauge);
   CallSession session;
   runs::ActionDescription action;
 };

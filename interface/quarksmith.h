@@ -58,7 +58,7 @@ void quarksmith_free(void* handle);
 
 /* --- context: a lattice on a device ------------------------------------------------------------------------------- */
 typedef struct quarksmith_context quarksmith_context;   /**< a lattice on a device */
-typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on the host */
+typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double */
 typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */

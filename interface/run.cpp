@@ -60,7 +60,7 @@ quarksmith_status quarksmith_run(quarksmith_context* context, const char* comman
     CallSession session;
     session.use(c);
     if (links) {
-      session.gauges.emplace(links_word, links->host());
+      session.gauges.emplace(links_word, links->given);
       session.fields = links->fields;
     }
     runs::Outcome left = run(chosen, options, session, *made);

@@ -7,7 +7,7 @@
 namespace quarksmith::interface {
 
 struct SolverHandle final : Handle {
-  SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const HostGauge& gauge,
+  SolverHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<SolverDescription> d, const GaugeLinks& gauge,
                std::shared_ptr<const NearNullVectors> begin = nullptr)
       : Handle(std::move(s)),
         description(std::move(d)),
@@ -24,7 +24,7 @@ struct SolverHandle final : Handle {
 };
 
 struct ShiftedHandle final : Handle {
-  ShiftedHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<ShiftedDescription> d, const HostGauge& gauge,
+  ShiftedHandle(std::shared_ptr<SharedDomain> s, std::unique_ptr<ShiftedDescription> d, const GaugeLinks& gauge,
                 const Action& action, const SolveSettings& chosen, int shifts)
       : Handle(std::move(s)),
         description(std::move(d)),
@@ -88,7 +88,7 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* 
     require(solver, "solver");
     auto description = read_options<SolverDescription>(options, g);
     agree(text_of(options));
-    give<SolverHandle>(solver, g.shared, std::move(description), g.host());
+    give<SolverHandle>(solver, g.shared, std::move(description), g.given);
   });
 }
 
@@ -104,7 +104,7 @@ quarksmith_status quarksmith_solver_follow(quarksmith_gauge* gauge, const char* 
       begin = std::make_shared<NearNullVectors>(NearNullVectors{from->kept.multigrid().vectors(), adapts});
     }
     agree(text_of(options), before != nullptr, adapt);
-    auto made = std::make_shared<SolverHandle>(g.shared, std::move(description), g.host(), std::move(begin));
+    auto made = std::make_shared<SolverHandle>(g.shared, std::move(description), g.given, std::move(begin));
     made->kept.multigrid();
     give(solver, std::move(made));
   });
@@ -169,10 +169,10 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const char*
     if (shifts < 1) refuse(fmt::format("{} shifts; use at least 1", shifts));
     auto d = read_options<ShiftedDescription>(options, g);
     agree(text_of(options), shifts);
-    const runs::ActionChoice choice = d->choose(g.host());
-    SolveSettings settings = d->solve.settings(g.host(), choice.action, d->session);
+    const runs::ActionChoice choice = d->choose(g.given);
+    SolveSettings settings = d->solve.settings(g.given, choice.action, d->session);
     settings.kept = kept_sites(d->parity);
-    give<ShiftedHandle>(solver, g.shared, std::move(d), g.host(), choice.action, settings, shifts);
+    give<ShiftedHandle>(solver, g.shared, std::move(d), g.given, choice.action, settings, shifts);
   });
 }
 

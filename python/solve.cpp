@@ -20,9 +20,9 @@ struct ReadDescription : runs::Description {
 
 runs::NamedGauge run(const ReadDescription& d, runs::Session& session) {
   runs::NamedGauge named = runs::open_gauge(d.file, d.lattice, session);
-  runs::report(
-      session,
-      {{"origin", named.origin}, {"lattice", named.gauge.lattice.global_extent()}, {"colours", named.gauge.colours()}});
+  runs::report(session, {{"origin", named.origin},
+                         {"lattice", named.gauge.lattice().global_extent()},
+                         {"colours", named.gauge.colours()}});
   session.open_device();
   return named;
 }
@@ -44,7 +44,7 @@ SolveCall::SolveCall() {
 void SolveCall::open(const runs::Table& values, DomainPointer domain) {
   runs::fill(members_, values, {runs::Door::python, name, {}});
   const runs::NamedGauge named = runs::open_gauge(described_.action.gauge, described_.action.lattice, session_);
-  domain_ = domain != nullptr ? domain : domain_of(named.gauge.lattice, "auto");
+  domain_ = domain != nullptr ? domain : domain_of(named.gauge.lattice(), "auto");
   kept_ = runs::make_solver(described_, named, domain_, true, session_);
 }
 

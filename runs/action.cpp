@@ -154,14 +154,14 @@ Phases boundary_phases(const std::string& text, const Wording& wording) {
   return phases;
 }
 
-Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, Session& session, const Wording& wording) {
-  const bool in_file = gauge.phase != Phases{1, 1, 1, 1};
+Phases choose_boundary(const std::string& boundary, const GaugeLinks& gauge, Session& session, const Wording& wording) {
+  const bool in_file = gauge.phase() != Phases{1, 1, 1, 1};
   if (!boundary.empty()) {
     if (in_file)
       session.info(fmt::format("{} replaces the boundary phase that was found in the links", wording.name("boundary")));
     return boundary_phases(boundary, wording);
   }
-  return in_file ? gauge.phase : boundary_phases("antiperiodic");
+  return in_file ? gauge.phase() : boundary_phases("antiperiodic");
 }
 
 std::map<std::string, std::string> texts_of(const Provenance& provenance) {
@@ -319,7 +319,7 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
   return fields;
 }
 
-ActionChoice ActionDescription::choose(const HostGauge& links, Session& session) const {
+ActionChoice ActionDescription::choose(const GaugeLinks& links, Session& session) const {
   require_su3(links, gauge, allow_non_su3, session);
   const ActionInfo& a = info();
   const ActionReader read = reader();
@@ -327,7 +327,7 @@ ActionChoice ActionDescription::choose(const HostGauge& links, Session& session)
   const Action chosen(read.values(), {.boundary = choose_boundary(boundary, links, session, wording),
                                       .source = source,
                                       .sink = sink,
-                                      .fields = read_fields(a, field, links.lattice, session, wording)});
+                                      .fields = read_fields(a, field, links.lattice(), session, wording)});
   const std::vector<double> masses = read.masses();
   return {chosen, provenance_of(chosen, masses, session), masses, default_solver(a)};
 }

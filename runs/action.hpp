@@ -47,7 +47,7 @@ struct ActionDescription : Description {
   /// \throws UsageError there is no action of this name.
   const ActionInfo& info() const;
   /// The action with its fields, for these links. \throws UsageError as check, or the fields do not fit the links.
-  ActionChoice choose(const HostGauge& links, Session& session) const;
+  ActionChoice choose(const GaugeLinks& links, Session& session) const;
   /// The action of a quark in a parameter file, which names links elsewhere. \param folder start of relative paths of
   /// fields, where such files exist. \throws UsageError as choose.
   Action make(const Lattice& lattice, const std::filesystem::path& folder, const Session& session) const;
@@ -90,7 +90,7 @@ inline constexpr std::pair<std::string_view, double> named_boundaries[] = {{"per
 /// \throws UsageError the text is neither.
 Phases boundary_phases(const std::string& text, const Wording& wording = {});
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
-Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, Session& session, const Wording& wording);
+Phases choose_boundary(const std::string& boundary, const GaugeLinks& gauge, Session& session, const Wording& wording);
 /// A provenance as texts, numbers with all digits.
 std::map<std::string, std::string> texts_of(const Provenance& provenance);
 

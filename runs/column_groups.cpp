@@ -66,14 +66,24 @@ bool are_independent(const SolveSettings& s, const Device& device) {
          std::ranges::find(precisions, s.precision) != precisions.end();
 }
 
+namespace {
+
+/// The links of all ranks, on those of a group.
+HostGauge handed_out(const RankGroups& groups, const HostGauge& of_all) {
+  HostGauge links(groups.lattice(), of_all.colours());
+  groups.hand_out(of_all.site.each(), std::vector<const Complex64*>(std::size_t(groups.count()), of_all.site.at(0)),
+                  links.site.at(0));
+  links.phase = of_all.phase;
+  return links;
+}
+
+}  // namespace
+
 ColumnGroups::ColumnGroups(const Coordinates& counts, const NamedGauge& of_all, DomainPointer all, Session& session)
-    : groups_(of_all.gauge.lattice, all->communicator_pointer(), counts),
-      named_{HostGauge(groups_.lattice(), of_all.gauge.colours()), of_all.origin},
+    : groups_(of_all.gauge.lattice(), all->communicator_pointer(), counts),
+      named_{handed_out(groups_, of_all.gauge), of_all.origin},
       all_(std::move(all)),
       own_(std::make_shared<Domain>(groups_.lattice(), all_->device_pointer(), groups_.ranks(), all_->reach())) {
-  const std::vector<const Complex64*> to_all(std::size_t(count()), of_all.gauge.site.at(0));
-  groups_.hand_out(of_all.gauge.site.each(), to_all, named_.gauge.site.at(0));
-  named_.gauge.phase = of_all.gauge.phase;
   for (const auto& [name, field] : session.fields) {
     const std::size_t each = field.numbers.size() / groups_.of_all().sites();
     auto& whole = session_.fields[name] = {std::vector<Complex64>(each * groups_.lattice().sites()), field.hop};

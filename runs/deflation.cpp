@@ -100,7 +100,7 @@ void DeflationDescription::check() {
         "{}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors", subject()));
 }
 
-std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& choice, const HostGauge& gauge,
+std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& choice, const GaugeLinks& gauge,
                                                             const DomainPointer& domain, const SolveSettings& settings,
                                                             const std::string& even_odd, Session& session,
                                                             const std::function<void()>& look) const {
@@ -120,7 +120,7 @@ std::shared_ptr<const Deflation> DeflationDescription::make(const ActionChoice& 
     throw UsageError(
         fmt::format("{}: holds near-null vectors of multigrid; name a file of `quarksmith eigen`", subject()));
   const Spectrum kind = spectrum_of(name);
-  if (file.extent() != gauge.lattice.global_extent())
+  if (file.extent() != gauge.lattice().global_extent())
     throw UsageError(fmt::format("{}: eigenvectors on another lattice", subject()));
   const bool reduced = settings.even_odd_form != EvenOddForm::none;
   const std::string form = kind != Spectrum::normal ? "none" : reduced ? even_odd : "none";

@@ -25,8 +25,9 @@ struct DeflationDescription : Description {
   void check() override;
   /// Reads or computes eigenvectors for solves. \param even_odd name of the solves' form. \param look see EigenOptions.
   /// \throws UsageError a file is of another operator or other links; Error vectors did not reach their tolerance.
-  std::shared_ptr<const Deflation> make(const ActionChoice& choice, const HostGauge& gauge, const DomainPointer& domain,
-                                        const SolveSettings& settings, const std::string& even_odd, Session& session,
+  std::shared_ptr<const Deflation> make(const ActionChoice& choice, const GaugeLinks& gauge,
+                                        const DomainPointer& domain, const SolveSettings& settings,
+                                        const std::string& even_odd, Session& session,
                                         const std::function<void()>& look = {}) const;
 };
 

@@ -54,7 +54,7 @@ KeptSolver::KeptSolver(const InversionDescription& d, const NamedGauge& named, c
                        Session& session, std::shared_ptr<const NearNullVectors> begin)
     : d_(d),
       session_(session),
-      lattice_(named.gauge.lattice),
+      lattice_(named.gauge.lattice()),
       choice_(d.action.choose(named.gauge, session)),
       settings_(d.solve.settings(named.gauge, choice_.action, session)),
       domain_(for_hops(domain, choice_.action, lattice_)) {

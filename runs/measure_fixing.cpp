@@ -15,7 +15,7 @@ namespace {
 void write_links(const std::filesystem::path& path, const Configuration& c, const HostGauge& fixed, Session& session) {
   if (!session.overwrite && exists_on_root(path, session)) {  // a run that was killed has left them, or they are others
     const NamedGauge there = open_gauge(path.string(), "", session);
-    if (there.gauge.lattice == fixed.lattice && gauge_digest(there.gauge, session) == gauge_digest(fixed, session))
+    if (there.gauge.lattice() == fixed.lattice && gauge_digest(there.gauge, session) == gauge_digest(fixed, session))
       return;
     throw UsageError(
         fmt::format("{}: holds other links than configuration {} in the gauge of this run; choose another out of "
@@ -58,7 +58,7 @@ RecordArray fix_gauge(const MeasurePlan& plan, const Configuration& c, const std
         fmt::format("configuration {}: [gauge_fixing]: not converged: the functional {:.12f} changes by {:.1e} "
                     "after {} steps; use a larger max_steps, or a larger tol",
                     c.number, r.functional, r.change, r.steps));
-  named.gauge = fixer.links(named.gauge.phase);
+  named.gauge = fixer.links(named.gauge.phase());
   const auto& [links, transformation] = plan.fixing_files;
   const auto number = static_cast<std::uint64_t>(c.number);
   if (!links.empty()) write_links(configuration_name(links, number), c, named.gauge, session);

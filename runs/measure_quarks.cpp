@@ -111,7 +111,7 @@ double MeasureRun::seconds_per_iteration(int n) {
   const std::unique_ptr<Solver> solver = make_solver(q, settings);
   const int width = columns_at_once(*solver, q.action, 3 * q.action.spins(), session_);
   SpinorField b(domain_, find_precision("double"), Subset::full, width, q.action.spins()), x = b.like();
-  const HostSpinor noise = independent_noise(named_.gauge.lattice, 1, 0, 4);
+  const HostSpinor noise = independent_noise(named_.gauge.lattice(), 1, 0, 4);
   for (int i = 0; i < width; ++i) upload(noise, b, solver->basis(), i);
   double seconds = 0, iterations = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first takes work space, and what is made when it is asked for

@@ -58,7 +58,7 @@ double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 
 NamedGauge open_configuration(const Configuration& c, const ConfigurationList& list, Session& session) {
   NamedGauge named = open_gauge(c.gauge, is_generated(c.gauge) ? "" : list.lattice, session);
   require_su3(named.gauge, c.gauge, list.allow_non_su3, session);
-  for (const Complex64& phase : named.gauge.phase)
+  for (const Complex64& phase : named.gauge.phase())
     if (phase != 1.0)
       session.info(
           fmt::format("{}: the boundary condition of quarks is that of the run, not the phase of the file", c.gauge));

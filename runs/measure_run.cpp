@@ -46,15 +46,15 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       session_(session),
       stops_(stops),
       progress_(std::move(progress)),
-      domain_(session.open_domain(named_.gauge.lattice, plan.reach)),
+      domain_(session.open_domain(named_.gauge.lattice(), plan.reach)),
       links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, session, [this] { stops_.look(); })),
       split_(std::move(split)),
       quarks_(plan.quarks.size()),
       propagators_(plan.nodes.size()) {
   for (const MeasureSource& s : plan_.sources)
-    positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
+    positions_.push_back(s.positions_on(named_.gauge.lattice(), configuration.number));
   solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
-  known_.assign(plan_.nodes.size() * plan_.positions(), named_.gauge.lattice.global_extent(3) / 2);
+  known_.assign(plan_.nodes.size() * plan_.positions(), named_.gauge.lattice().global_extent(3) / 2);
 }
 MeasureRun::~MeasureRun() = default;
 
@@ -64,7 +64,7 @@ std::optional<Propagator> MeasureRun::sequential_source(int node, int position) 
   std::vector<const Propagator*> inputs;
   for (const int input : n.sequential->inputs) inputs.push_back(propagators_[input].get());
   const Coordinates& origin = positions_[n.source][position];
-  const int time = (origin[3] + n.sequential->separation) % named_.gauge.lattice.global_extent(3);
+  const int time = (origin[3] + n.sequential->separation) % named_.gauge.lattice().global_extent(3);
   SinkSource made = n.sequential->make(inputs, {time, n.sequential->momentum, origin});
   at_sink_[node].push_back(made.two_point);
   smear_quarks(n.sink, n.links, made.source.field());
@@ -76,7 +76,7 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   const PropagatorNode& n = plan_.nodes[node];
   const MeasureSource& s = plan_.sources[n.source];
   const Coordinates& origin = positions_[n.source][position];
-  const SourceSettings settings = s.at(origin, named_.gauge.lattice, configuration_.number);
+  const SourceSettings settings = s.at(origin, named_.gauge.lattice(), configuration_.number);
   SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
   if (sequential) {
     sequential->give(first, b, basis);
@@ -84,7 +84,7 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   }
   SourcePhase phase;
   if (s.momentum != Momentum{})
-    phase = [&](const Coordinates& x) { return phase_at(named_.gauge.lattice, x, s.momentum, origin); };
+    phase = [&](const Coordinates& x) { return phase_at(named_.gauge.lattice(), x, s.momentum, origin); };
   for (int i = 0; i < count; ++i)
     set_source(settings, (first + i) / 3, (first + i) % 3, b, basis, i, s.smearing ? SourcePhase() : phase);
   smear_quarks(s.smearing, s.links, b);
@@ -195,7 +195,7 @@ void MeasureRun::contract(int correlator, int position, RecordArray& to) {
 }
 
 LoopSum MeasureRun::loop_of(const LoopPlan& loop, const MomentumPhases& phases, int number) {
-  const Lattice& lattice = named_.gauge.lattice;
+  const Lattice& lattice = named_.gauge.lattice();
   Quark& q = quark(loop.quark);
   const BasisInfo& basis = q.solver->basis();
   const std::uint64_t seed = noise_seed(loop.seed, configuration_.number);
@@ -234,7 +234,7 @@ void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
 Record MeasureRun::begun() {
   const std::string digest = gauge_digest(named_.gauge, session_);
   plaquette_ = gauge_averages(named_.gauge, domain_).plaquette;
-  const auto& extent = named_.gauge.lattice.global_extent();
+  const auto& extent = named_.gauge.lattice().global_extent();
   Record record{configuration_.label(),
                 {{"number", configuration_.number},
                  {"gauge", named_.origin},
@@ -282,7 +282,7 @@ Record MeasureRun::operator()() {
   Record record = begun();
   choose_groups();
   const int nodes = static_cast<int>(plan_.nodes.size());
-  const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice));
+  const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice()));
   for (int position = 0; position < plan_.positions(); ++position)
     for (const GraphStep& step : steps) {
       stops_.look();
@@ -315,7 +315,7 @@ Record MeasureRun::operator()() {
                            solves_,
                            {{"axes", "position propagator column (iterations, residual)"},
                             {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
-  if (std::ranges::min(known_) < named_.gauge.lattice.global_extent(3) / 2)
+  if (std::ranges::min(known_) < named_.gauge.lattice().global_extent(3) / 2)
     record.arrays.back().attributes["known_slices"] = known_;
   return record;
 }

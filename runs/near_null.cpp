@@ -44,7 +44,7 @@ void NearNullDescription::check() {
         fmt::format("{} {}: there is no such file; name one of {}", called("mg_load"), load, called("mg_save")));
 }
 
-std::shared_ptr<const NearNullVectors> NearNullDescription::read(const ActionChoice& choice, const HostGauge& gauge,
+std::shared_ptr<const NearNullVectors> NearNullDescription::read(const ActionChoice& choice, const GaugeLinks& gauge,
                                                                  const DomainPointer& domain,
                                                                  const SolveSettings& settings,
                                                                  Session& session) const {
@@ -58,7 +58,7 @@ std::shared_ptr<const NearNullVectors> NearNullDescription::read(const ActionCho
   const auto found = file.provenance().find("operator");
   if (found == file.provenance().end() || found->second != ProvenanceValue(near_null_operator))
     refuse("its vectors are no near-null vectors; name a file of --mg-save");
-  if (file.extent() != gauge.lattice.global_extent()) refuse("near-null vectors on another lattice");
+  if (file.extent() != gauge.lattice().global_extent()) refuse("near-null vectors on another lattice");
   bool other = false;
   for (const auto& [key, value] : wanted_of(near_null_provenance(choice, gauge, session), file.provenance())) {
     const auto there = file.provenance().find(key);

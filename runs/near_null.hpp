@@ -17,7 +17,7 @@ struct NearNullDescription : Description {
   void check() override;
   /// The near-null vectors of the file of `load`; null if there is none. Collective.
   /// \throws UsageError they are of another lattice, or without `refresh` of another operator.
-  std::shared_ptr<const NearNullVectors> read(const ActionChoice& choice, const HostGauge& gauge,
+  std::shared_ptr<const NearNullVectors> read(const ActionChoice& choice, const GaugeLinks& gauge,
                                               const DomainPointer& domain, const SolveSettings& settings,
                                               Session& session) const;
   /// Writes the near-null vectors of a solver with multigrid to the file of `save`, if that is given. Collective.

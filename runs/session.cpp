@@ -15,6 +15,7 @@
 #include "runs/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/hopping.hpp"
+#include "runtime/fields/link_check.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith::runs {
@@ -193,18 +194,18 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
 
 }  // namespace
 
-void require_colours(const HostGauge& gauge, const std::string& name, Session& session) {
-  if (gauge.colours() < 2)
+void require_colours(int colours, const std::string& name, Session& session) {
+  if (colours < 2)
     throw UsageError(
         fmt::format("{}: its links have one colour; use links of SU(N), N from 2 to {}", name, most_colours));
-  if (session.colours > 0 && gauge.colours() != session.colours)
+  if (session.colours > 0 && colours != session.colours)
     throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
-                                 name, gauge.colours(), session.colours));
-  if (gauge.colours() != 3 && session.colours == 0 && !(session.uses & Session::colourful))
+                                 name, colours, session.colours));
+  if (colours != 3 && session.colours == 0 && !(session.uses & Session::colourful))
     throw UsageError(
         fmt::format("{}: its links have {} colours; this command is for three (heatbath, hmc, smear, flow, "
                     "convert and info take others)",
-                    name, gauge.colours()));
+                    name, colours));
 }
 
 Table Session::table(const std::filesystem::path& path) const {
@@ -217,7 +218,7 @@ bool is_generated(const std::string& gauge) {
   return parts.size() > 1 && made_gauges.contains(parts[0]);
 }
 
-const HostGauge* links_in_memory(const std::string& name, const Session& session) {
+const GaugeLinks* links_in_memory(const std::string& name, const Session& session) {
   const auto found = session.gauges.find(name);
   return found == session.gauges.end() ? nullptr : &found->second;
 }
@@ -226,13 +227,13 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, Sessi
   if (is_generated(text) && !lattice.empty())
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
-  if (const HostGauge* found = links_in_memory(text, session)) {
+  if (const GaugeLinks* found = links_in_memory(text, session)) {
     if (!lattice.empty())
       throw UsageError(fmt::format("--lattice {} belongs to files, not to links in memory; leave it out", lattice));
-    if (!session.grid.empty() && four_integers(session.grid, "--grid") != found->lattice.grid())
+    if (!session.grid.empty() && four_integers(session.grid, "--grid") != found->lattice().grid())
       throw UsageError(fmt::format("--grid {}: the links in memory are on grid {}; leave it out, or read them with it",
-                                   session.grid, fmt::join(found->lattice.grid(), ",")));
-    require_colours(*found, "the gauge field", session);
+                                   session.grid, fmt::join(found->lattice().grid(), ",")));
+    require_colours(found->colours(), "the gauge field", session);
     return {*found, "links in memory"};
   }
   const Partition partition = session.partition();
@@ -248,7 +249,7 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, Sessi
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, !session.ignore_checksum, partition);
-  require_colours(file.gauge, text, session);
+  require_colours(file.gauge.colours(), text, session);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;
   for (const RecordedCheck& c : file.checks)
     origin += ", " + c.what + " " + c.recorded + (c.agrees ? "" : " (ignored)");
@@ -277,8 +278,8 @@ std::string deviation_text(const Unitarity& u) {
   return fmt::format("{:.1e} from unitarity and {:.1e} from determinant 1", u.unitary, u.determinant);
 }
 
-void require_su3(const HostGauge& links, const std::string& origin, bool allowed, Session& session) {
-  if (allowed) return;
+void require_su3(const GaugeLinks& links, const std::string& origin, bool allowed, Session& session) {
+  if (allowed || surely_su3(links.bound())) return;
   const Unitarity u = check_unitarity(links, session.ranks());
   if (!is_su3(u))
     throw NotSU3(fmt::format("{}: the links are not SU(3): they deviate by {}; if that is meant, add --allow-non-su3",

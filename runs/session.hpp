@@ -9,6 +9,7 @@
 #include "runs/describe.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/gauge_links.hpp"
 #include "runtime/fields/given_field.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/lattice/partition.hpp"
@@ -61,7 +62,7 @@ class Session : public Description {
       take_text;                    ///< empty: text goes to standard output, or if in_memory nowhere
   std::function<bool()> wants_end;  ///< whether the run should end, as at SIGINT; asked often
   /// Configurations and fields, by names that can be used in place of file names.
-  std::map<std::string, HostGauge, std::less<>> gauges;
+  std::map<std::string, GaugeLinks, std::less<>> gauges;
   std::map<std::string, FieldNumbers, std::less<>> fields;
   std::map<std::string, Table, std::less<>> tables;  ///< in the same way, what RUN.toml would say
   /// Takes the report of each trajectory that has ended, as JSON; whether the run is to end with it.
@@ -147,7 +148,7 @@ Coordinates four_integers(const std::string& text, const std::string& option);
 
 /// A gauge field and what is known of its origin.
 struct NamedGauge {
-  HostGauge gauge;
+  GaugeLinks gauge;
   std::string origin;  ///< for provenance: file and checksum, or the rule that made it
 };
 /// Whether a text of --gauge stands for generated links, not for a file.
@@ -156,18 +157,18 @@ bool is_generated(const std::string& gauge);
 inline constexpr const char* gauge_forms =
     "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED";
 /// The field in memory that has this name; null if there is none.
-const HostGauge* links_in_memory(const std::string& name, const Session& session);
+const GaugeLinks* links_in_memory(const std::string& name, const Session& session);
 /// Reads, generates or takes from memory the links that `text` names, on the local lattice. \param lattice `X,Y,Z,T`,
 /// for files that do not record it.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, Session& session);
 
 /// \throws UsageError the links have another number of colours than the run supports, or than was asked for.
-void require_colours(const HostGauge& gauge, const std::string& name, Session& session);
+void require_colours(int colours, const std::string& name, Session& session);
 
 /// Adds allow_non_su3, without which links that are not SU(3) are refused.
 void list_allow_non_su3(Members::Adder add, bool& allowed);
 /// \throws NotSU3 the links deviate from SU(3) by more than the limit, and that is not allowed.
-void require_su3(const HostGauge& links, const std::string& origin, bool allowed, Session& session);
+void require_su3(const GaugeLinks& links, const std::string& origin, bool allowed, Session& session);
 /// Deviations of links from SU(N), as text.
 std::string deviation_text(const Unitarity& u);
 

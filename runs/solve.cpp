@@ -251,7 +251,7 @@ int columns_at_once(const Solver& solver, const Action& action, int most, Sessio
   return width;
 }
 
-SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& chosen, Session& session) const {
+SolveSettings SolveDescription::settings(const GaugeLinks& gauge, const Action& chosen, Session& session) const {
   SolveSettings s;
   s.method = method_of(solver.empty() ? default_solver(chosen.info()) : solver);
   s.precision = precision;
@@ -274,7 +274,7 @@ SolveSettings SolveDescription::settings(const HostGauge& gauge, const Action& c
   s.parameters.preconditioner = preconditioner_of(preconditioner);
   if (!multigrid.empty()) {
     session.reading("mg", multigrid);
-    s.multigrid = read_multigrid(multigrid, gauge.lattice, chosen.slices());
+    s.multigrid = read_multigrid(multigrid, gauge.lattice(), chosen.slices());
   }
   s.tell = [&session](const std::string& line) { session.info(line); };
   if (!given("reconstruct")) {

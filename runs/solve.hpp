@@ -70,7 +70,7 @@ struct SolveDescription : Description {
   virtual std::vector<std::string> precisions() const { return {precision}; }
   /// Settings of the solve, after `check`. Links that are not SU(3) are stored with 18 reals, unless another storage is
   /// given. \throws UsageError an even-odd form is given that the action does not have.
-  SolveSettings settings(const HostGauge& gauge, const Action& chosen, Session& session) const;
+  SolveSettings settings(const GaugeLinks& gauge, const Action& chosen, Session& session) const;
   /// Names of the options of a solve in messages of its door.
   ChoiceNames choice_names() const;
 

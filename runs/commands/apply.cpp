@@ -227,7 +227,7 @@ void run(ApplyDescription& o, Session& session) {
   if (!o.out.empty()) output_format(o.out, o.format);
   session.claim({{"out", o.out}}, {{"gauge", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
-  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice());
   report(session,
          Application(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge, session)());
 }

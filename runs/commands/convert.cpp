@@ -11,14 +11,14 @@ namespace {
 
 /// What is to be written: of a caller's links all that is known is what they are.
 GaugeFile file_of(const ConvertDescription& o, const std::optional<Lattice>& lattice, Session& session) {
-  const HostGauge* found = links_in_memory(o.in, session);
+  const GaugeLinks* found = links_in_memory(o.in, session);
   if (found == nullptr) {
     GaugeFile file = read_gauge(o.in, lattice, !session.ignore_checksum, session.partition());
     for (const std::string& remark : file.remarks) session.warn(o.in + ": " + remark);
-    require_colours(file.gauge, o.in, session);
+    require_colours(file.gauge.colours(), o.in, session);
     return file;
   }
-  require_colours(*found, "the gauge field", session);
+  require_colours(found->colours(), "the gauge field", session);
   return {.gauge = *found, .format = "in memory", .byte_order = {}, .checks = {}, .notes = {}};
 }
 

@@ -137,7 +137,7 @@ EigenResult find(EigenDescription& o, Session& session, Stops& stops) {
   const NamedGauge named = open_gauge(o.action.gauge, o.action.lattice, session);
   const ActionChoice choice = o.action.choose(named.gauge, session);
   const Action& action = choice.action;
-  const DomainPointer domain = session.open_domain(named.gauge.lattice, action.reach());
+  const DomainPointer domain = session.open_domain(named.gauge.lattice(), action.reach());
   const Spectrum kind = spectrum_of(o.kind);
   SolveSettings settings;
   settings.method = Method::cg;

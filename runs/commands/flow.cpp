@@ -73,10 +73,11 @@ FlowResult run(FlowDescription& o, Session& session) {
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   session.claim({{"out", o.out}}, {{"GAUGE", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
-  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice());
   GradientFlow flow(named.gauge, domain, o.action == "symanzik" ? FlowAction::symanzik : FlowAction::wilson);
-  FlowResult r{
-      .lattice = named.gauge.lattice.global_extent(), .origin = named.origin, .device = domain->device().description()};
+  FlowResult r{.lattice = named.gauge.lattice().global_extent(),
+               .origin = named.origin,
+               .device = domain->device().description()};
   print(session, "{:>8} {:>16} {:>16} {:>14} {:>14} {:>10}\n", "t", "E (plaquette)", "E (clover)", "t^2 E (plaq)",
         "t^2 E (clover)", "Q");
   r.work = flow_along(flow, o.schedule, [&](const FlowPoint& p) {
@@ -90,10 +91,10 @@ FlowResult run(FlowDescription& o, Session& session) {
   for (const FlowScale& scale : r.scales) print(session, "{}: {:.6f}\n", scale.name, scale.value);
   if (r.work.steps > 0)
     print(session, "{} steps of the {} flow on {} in {}: {:.6f} s a step\n", r.work.steps, o.action,
-          named.gauge.lattice.global_text(), o.precision, r.seconds_per_step());
+          named.gauge.lattice().global_text(), o.precision, r.seconds_per_step());
   if (!o.out.empty() || session.in_memory) {
     r.gauge = flow.links();
-    r.gauge->phase = named.gauge.phase;
+    r.gauge->phase = named.gauge.phase();
     if (!o.out.empty()) write_gauge(session.output(o.out), *r.gauge, format, output_bits(format));
   }
   report(session, flow_json(o, r));

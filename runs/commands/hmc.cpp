@@ -26,7 +26,7 @@ constexpr const char* record = "quarksmith-hmc";
 
 /// The links at the start, how many trajectories led to them, and the file that they are of, if those were ours.
 struct HmcStart {
-  HostGauge gauge;
+  GaugeLinks gauge;
   std::string origin;
   std::uint64_t trajectories = 0;
   std::string resumed = {};
@@ -71,12 +71,13 @@ HmcStart begin_of(const HmcDescription& o, Session& session, const HmcSettings& 
   }
   const bool of_file = !is_generated(name) && links_in_memory(name, session) == nullptr;
   NamedGauge found = open_gauge(name, of_file ? lattice : "", session);
-  if (found.gauge.lattice.global_extent() != d.extents)
+  if (found.gauge.lattice().global_extent() != d.extents)
     throw UsageError(
         fmt::format("{}: [lattice]: gauge = \"{}\" is a {} lattice, but extents = [{}]; give both the same",
-                    o.run.string(), d.gauge, found.gauge.lattice.global_text(), fmt::join(d.extents, ", ")));
-  found.gauge.phase = {1, 1, 1, 1};
-  return {std::move(found.gauge), std::move(found.origin)};
+                    o.run.string(), d.gauge, found.gauge.lattice().global_text(), fmt::join(d.extents, ", ")));
+  HostGauge links = found.gauge;
+  links.phase = {1, 1, 1, 1};
+  return {std::move(links), std::move(found.origin)};
 }
 
 std::unique_ptr<Noise> noise_of(const HmcDescription& o, const HmcSettings& d, std::uint64_t trajectory,
@@ -183,7 +184,7 @@ class HmcRun final : public MarkovRun {
       : MarkovRun(o, session, stops, chain_of(start, o, plan.description)),
         o_(o),
         d_(std::move(plan.description)),
-        domain_(session.open_domain(start.gauge.lattice, d_.reach)),
+        domain_(session.open_domain(start.gauge.lattice(), d_.reach)),
         rehearsal_([this] { rehearse_hmc(o_.run, session_, *domain_); }),
         hmc_(start.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
              [&stops] { stops.look(); }),

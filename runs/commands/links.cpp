@@ -86,7 +86,7 @@ LinksResult run(LinksDescription& o, Session& session) {
   const ActionValues values(find_action(o.action), given);
   session.claim({{"fat", o.fat}, {"long", o.longs}}, {{"GAUGE", o.gauge}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, session);
-  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice());
   const ActionFields fields(
       values, {},
       LinkStore(named.gauge, domain, std::string(full_storage(named.gauge.colours()).name), "degrand_rossi"));

@@ -39,7 +39,7 @@ class Measurements final : public ResumableRun {
         o_(o),
         list_(list),
         plan_(plan),
-        extent_(first.gauge.lattice.global_extent()),
+        extent_(first.gauge.lattice().global_extent()),
         first_(std::move(first)),
         result_{plan.keys} {}
 
@@ -180,16 +180,16 @@ class Measurements final : public ResumableRun {
   NamedGauge gauge_of(const Configuration& c) {
     NamedGauge named = &c == &list_.all[0] && first_ ? std::move(*first_) : open_configuration(c, list_, session_);
     first_.reset();
-    if (named.gauge.lattice.global_extent() != extent_)
+    if (named.gauge.lattice().global_extent() != extent_)
       throw UsageError(fmt::format("{}: lattice {}, of the first configuration {}; measure them in runs of their own",
-                                   c.gauge, named.gauge.lattice.global_text(), fmt::join(extent_, "x")));
+                                   c.gauge, named.gauge.lattice().global_text(), fmt::join(extent_, "x")));
     return named;
   }
 
   void step(Progress& progress) override {
     const Configuration& c = list_.all[next_];
     NamedGauge named = gauge_of(c);
-    const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
+    const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice()));
     const auto show = [&](double part, const std::string& note) {
       progress.show(double(next_) + (solves > 0 ? part / solves : 0),
                     fmt::format("configuration {} {}", c.number, note));
@@ -274,7 +274,7 @@ class Measurements final : public ResumableRun {
 
 MeasureGraph graph_on(const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first, Session& session,
                       Stops& stops) {
-  const Lattice lattice = first.gauge.lattice;
+  const Lattice lattice = first.gauge.lattice();
   MeasureRun run(plan, list.all[0], std::move(first), session, stops, {});
   std::vector<double> seconds;
   for (int n = 0; n < static_cast<int>(plan.quarks.size()); ++n) seconds.push_back(run.seconds_per_iteration(n));
@@ -320,7 +320,7 @@ MeasureResult run(MeasureDescription& o, Session& session) {
   const ConfigurationList list = read_configurations(file, o.run.parent_path(), session);
   Stops stops(o.time_limit, solve_patience, session);
   NamedGauge first = open_configuration(list.all[0], list, session);
-  const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice, session);
+  const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice(), session);
   if (o.dry_run) return {plan.keys, false, {}, graph_on(list, plan, std::move(first), session, stops)};
   return Measurements(o, list, plan, std::move(first), session, stops)();
 }

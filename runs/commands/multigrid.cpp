@@ -65,7 +65,7 @@ class Tuning {
         named_(open_gauge(o.action.gauge, o.action.lattice, session_)),
         choice_(o.action.choose(named_.gauge, session_)),
         settings_(o.solve.settings(named_.gauge, choice_.action, session_)),
-        domain_(session_.open_domain(named_.gauge.lattice, choice_.action.reach())),
+        domain_(session_.open_domain(named_.gauge.lattice(), choice_.action.reach())),
         b_(domain_, find_precision("double"), Subset::full, o.columns, choice_.action.spins()) {
     settings_.tell = {};
   }
@@ -103,7 +103,7 @@ class Tuning {
   /// What the file says of itself.
   std::string head(const Trial& t) const {
     std::string text = fmt::format("# multigrid tune on {}: {} of {}", domain_->device().name(),
-                                   named_.gauge.lattice.global_text(), choice_.action.name());
+                                   named_.gauge.lattice().global_text(), choice_.action.name());
     for (const auto& [name, value] : texts_of(choice_.provenance))
       if (name != "action") text += fmt::format(", {} {}", name, value);
     return text + fmt::format("\n# setup {:.3g} s, a solve {:.3g} s, {} columns in all {:.3g} s\n", t.setup, t.solve,
@@ -163,13 +163,13 @@ class Tuning {
 
   void draw(int width, const BasisInfo& basis) {
     width_ = width;
-    for (int n = 0; n < width; ++n) upload(independent_noise(named_.gauge.lattice, 1, n, 4), b_, basis, n);
+    for (int n = 0; n < width; ++n) upload(independent_noise(named_.gauge.lattice(), 1, n, 4), b_, basis, n);
   }
 
   Json report(const Trial& best) const {
     Json j = {{"device", domain_->device().description()},
               {"gauge", named_.origin},
-              {"lattice", named_.gauge.lattice.global_extent()},
+              {"lattice", named_.gauge.lattice().global_extent()},
               {"action", texts_of(choice_.provenance)},
               {"columns", o_.columns}};
     for (const Trial& t : trials_)

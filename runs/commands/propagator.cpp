@@ -87,7 +87,7 @@ class PropagatorRun final : public ResumableRun {
     if (session_.in_memory) result_.quark = columns_.release();
   }
 
-  const Lattice& lattice() const { return named_.gauge.lattice; }
+  const Lattice& lattice() const { return named_.gauge.lattice(); }
   bool spinors() const { return choice_.action.spins() == 4; }
   const std::vector<double>& masses() const { return choice_.masses; }
   const BasisInfo& basis() const { return solver_ ? solver_->basis() : find_basis("degrand_rossi"); }

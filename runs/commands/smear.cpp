@@ -70,7 +70,7 @@ SmearResult run(SmearDescription& o, Session& session) {
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   session.claim({{"OUT", o.out}}, {{"IN", o.in}});
   const NamedGauge named = open_gauge(o.in, o.lattice, session);
-  const DomainPointer domain = session.open_domain(named.gauge.lattice);
+  const DomainPointer domain = session.open_domain(named.gauge.lattice());
   const double start = now();
   SmearResult r{.gauge = smear(how, named.gauge, domain), .strength = how.values[0].real};
   r.seconds = now() - start;

@@ -105,7 +105,7 @@ class Bench {
         named_(open_gauge(o.action.gauge, o.action.lattice, session_)),
         choice_(o.action.choose(named_.gauge, session_)),
         settings_(o.solve.settings(named_.gauge, choice_.action, session_)),
-        domain_(session_.open_domain(named_.gauge.lattice, choice_.action.reach())) {
+        domain_(session_.open_domain(named_.gauge.lattice(), choice_.action.reach())) {
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -147,7 +147,7 @@ class Bench {
   void time_operators() {
     print(session_, "{:<14} {:>5} {:>12} {:>12} {:>9}\n", "precision", "batch", "us", "us, dagger", "GFLOP/s");
     const WorkingGauge gauge(named_.gauge, domain_, find_storage(settings_.links));
-    const HostSpinor source = gaussian_source(named_.gauge.lattice, o_.seed, 0);
+    const HostSpinor source = gaussian_source(named_.gauge.lattice(), o_.seed, 0);
     Json rows;
     for (const std::string& name : operator_precisions(o_.solve.all_precisions))
       for (const int batch : batches_) {
@@ -170,7 +170,7 @@ class Bench {
                         {"gflops", gflops}});
       }
     report(session_, {{"device", domain_->device().description()},
-                      {"lattice", named_.gauge.lattice.global_extent()},
+                      {"lattice", named_.gauge.lattice().global_extent()},
                       {"action", texts_of(choice_.provenance)},
                       {"operators", rows}});
   }
@@ -204,7 +204,7 @@ class Bench {
     const auto x = std::make_shared<SpinorField>(b->like());
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
-      upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
+      upload(gaussian_source(named_.gauge.lattice(), o_.seed, n), slices, solver->basis(), n);
     solver->prepare(batch);
     if (settings.method->cycle_fields > 0 && !std::exchange(saved_, true))
       o_.solve.near_null.write(*solver, choice_, named_, session_);
@@ -221,7 +221,7 @@ class Bench {
     tell_once(solver->link_deviation());
     const auto b = std::make_shared<SpinorField>(solver->field(1)),
                x = std::make_shared<SpinorField>(solver->field(count));
-    upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
+    upload(gaussian_source(named_.gauge.lattice(), o_.seed, 0), *b, solver->basis());
     return {[=, this](TimedSolve& row) {
               row.shifts = solver->solve(*x, *b, shifts_);
               row.reports.assign(row.shifts.begin(), row.shifts.end());
@@ -294,7 +294,7 @@ class Bench {
   void write() const {
     Json j = {{"device", domain_->device().description()},
               {"gauge", named_.origin},
-              {"lattice", named_.gauge.lattice.global_extent()},
+              {"lattice", named_.gauge.lattice().global_extent()},
               {"action", texts_of(choice_.provenance)},
               {"tolerance", o_.solve.tolerance},
               {"criterion", o_.criterion}};

@@ -202,6 +202,8 @@ bool is_multiple_of_unitary(const HostGauge& links, Communicator& communicator);
 /// is not checked.
 LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage,
                         int depth = 1);
+/// The same links in double with all reals.
+LinkField decode_links(const LinkField& from);
 /// Calls visit(lexicographic site of this part, links) with the links times their scale, decompressed, row by row one
 /// after the other; sites in any order, several at once, and on processors some of them more than once.
 void for_each_link_of(const LinkField& from, const std::function<void(long long, const Complex64*)>& visit);

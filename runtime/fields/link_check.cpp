@@ -1,6 +1,8 @@
 #include "runtime/fields/link_check.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "runtime/fields/expression.hpp"
@@ -9,17 +11,31 @@
 
 namespace quarksmith {
 
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::infinity();
+
+bool has(const Device& device, std::initializer_list<const char*> kernels) {
+  return std::ranges::none_of(kernels, [&](const char* k) { return device.kernels_named(k).empty(); });
+}
+
+}  // namespace
+
+LinkDifference difference_of(LinkField a, const LinkField& b) {
+  if (!has(a.domain().device(), {"add_matrices", "matrices_norm2"})) return {unknown, unknown};
+  evaluate("add_matrices", {a, b, -1}, {a});
+  const SiteSums squares = site_sums("matrices_norm2", {a});
+  const double sum = squares.totals()[0];
+  if (!std::isfinite(sum)) return {unknown, unknown};  // which largest() passes over
+  return {std::sqrt(squares.largest()[0]), std::sqrt(sum)};
+}
+
 double bound_of_deviation(const LinkField& links) {
-  constexpr double unknown = std::numeric_limits<double>::infinity();
-  for (const char* kernel : {"back_to_su3", "add_matrices", "matrices_norm2"})
-    if (links.domain().device().kernels_named(kernel).empty()) return unknown;
-  LinkField off(links.domain_pointer(), links.precision(), links.storage());
-  evaluate("back_to_su3", {links}, {off});
-  evaluate("add_matrices", {off, links, -1}, {off});
-  const SiteSums squares = site_sums("matrices_norm2", {off});
-  if (!std::isfinite(squares.totals()[0])) return unknown;  // which largest() passes over
+  if (!has(links.domain().device(), {"back_to_su3"})) return unknown;
+  LinkField nearest(links.domain_pointer(), links.precision(), links.storage());
+  evaluate("back_to_su3", {links}, {nearest});
   // U = V + E, V of SU(N): |U U^+ - 1| <= 2 |E| + |E|^2, and |det U - 1| is of this size for N = 3.
-  const double size = std::sqrt(squares.largest()[0]);
+  const double size = difference_of(std::move(nearest), links).largest;
   return size < 1 ? 2 * size + size * size : unknown;
 }
 

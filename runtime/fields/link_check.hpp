@@ -14,6 +14,14 @@ double bound_of_deviation(const LinkField& links);
 /// Whether that is so small that they are SU(N), without a phase that is to be looked for.
 inline bool surely_su3(double bound) { return bound < 5e-6; }
 
+/// The largest difference of links at a site, over all ranks, and the root of the sum of its squares, as matrices;
+/// infinite where the device does not find them. \param a work space, too. \param b of its domain; both with all reals
+/// in double.
+struct LinkDifference {
+  double largest, whole;
+};
+LinkDifference difference_of(LinkField a, const LinkField& b);
+
 /// The same links for kernels of another domain of this lattice and device; themselves if it is theirs.
 /// \param links in double with all reals.
 std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links);

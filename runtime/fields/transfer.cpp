@@ -284,14 +284,16 @@ LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, c
   return to;
 }
 
+LinkField decode_links(const LinkField& from) {
+  LinkField plain(from.domain_pointer(), double_precision(), full_storage(from.colours()));
+  convert_links(from, plain, false);
+  plain.set_scale(from.scale());
+  return plain;
+}
+
 void for_each_link_of(const LinkField& from, const std::function<void(long long, const Complex64*)>& visit) {
-  const StorageInfo& full = full_storage(from.colours());
-  if (!is_double(from.precision()) || &from.storage() != &full) {
-    LinkField plain(from.domain_pointer(), double_precision(), full);
-    convert_links(from, plain, false);
-    plain.set_scale(from.scale());
-    return for_each_link_of(plain, visit);
-  }
+  if (!is_double(from.precision()) || &from.storage() != &full_storage(from.colours()))
+    return for_each_link_of(decode_links(from), visit);
   from.stand_alone();
   const MemoryOrder order = order_of(from);
   for_each_site_of(from.domain(), from.lanes(), Subset::full, all_sites(from.domain().lattice()), Way::to_host,

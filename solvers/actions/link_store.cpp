@@ -8,6 +8,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/link_check.hpp"
 #include "runtime/rehearsal.hpp"
 
 namespace quarksmith {
@@ -33,22 +34,13 @@ LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
           typical / stored.scale()};
 }
 
-LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
+LinkStore::LinkStore(GaugeLinks links, DomainPointer domain, std::string storage, std::string basis,
                      const HostGauge* temporal)
-    : gauge_(&gauge),
-      temporal_(temporal != nullptr ? temporal : &gauge),
+    : links_(std::move(links)),
+      temporal_(temporal),
       domain_(std::move(domain)),
       storage_(std::move(storage)),
       basis_(&find_basis(basis)) {}
-
-LinkStore::LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis)
-    : gauge_(nullptr),
-      temporal_(nullptr),
-      domain_(links->domain_pointer()),
-      storage_(std::move(storage)),
-      basis_(&find_basis(basis)) {
-  kept_->plain = std::move(links);
-}
 
 LinkStore LinkStore::with(std::string_view storage) const {
   LinkStore other = *this;
@@ -56,52 +48,45 @@ LinkStore LinkStore::with(std::string_view storage) const {
   return other;
 }
 
-const HostGauge& LinkStore::gauge() const {
-  if (gauge_ != nullptr) return *gauge_;
-  if (!kept_->gauge) kept_->gauge = std::make_shared<const HostGauge>(download(*kept_->plain));
-  return *kept_->gauge;
-}
-
-void LinkStore::release() const {
-  std::shared_ptr<const LinkField> given = gauge_ == nullptr ? kept_->plain : nullptr;
-  *kept_ = {};
-  kept_->plain = std::move(given);
-}
+void LinkStore::release() const { *kept_ = {}; }
 
 std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
-  const bool high = precision == "double", plain = high && storage == full_storage(colours()).name;
-  if (plain && kept_->plain) return kept_->plain;
+  const bool high = precision == "double";
+  if (high && storage == full_storage(colours()).name) return plain();
   if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
   const StorageInfo& info = find_storage(storage);
-  if (info.temporal && temporal_ == nullptr)
-    throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
   const PrecisionInfo& in = find_precision(precision);
-  if (gauge_ != nullptr) {
-    if (info.temporal) return std::make_shared<const LinkField>(upload(*temporal_, domain_, in, info));
-    if (!plain) require_links_for(info);
-    if (!kept_->plain)
-      kept_->plain = std::make_shared<const LinkField>(
-          upload(*gauge_, domain_, find_precision("double"), full_storage(colours())));
+  if (info.temporal) {
+    if (temporal_ == nullptr && links_.of_device())
+      throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
+    return std::make_shared<const LinkField>(
+        upload(temporal_ != nullptr ? *temporal_ : links_.host(), domain_, in, info));
   }
-  if (plain) return kept_->plain;
-  auto encoded = std::make_shared<const LinkField>(encode_links(*kept_->plain, in, info));
+  require_links_for(info);
+  auto encoded = std::make_shared<const LinkField>(encode_links(*plain(), in, info));
   if (high) kept_->stored = encoded;
   return encoded;
 }
 
 void LinkStore::require_links_for(const StorageInfo& storage) const {
-  if (kept_->fits == storage.group) return;
-  require_group(*gauge_, storage, domain_->communicator());
+  if (links_.of_device() || kept_->fits == storage.group) return;
+  require_group(links_.host(), storage, domain_->communicator());
   kept_->fits = storage.group;
 }
 
 LinkDeviation LinkStore::deviation() const {
   if (find_storage(storage_).group == "any") return {};
-  return deviation_of(*store("double"), gauge());
+  const auto stored = store("double");
+  if (!links_.on_host()) {  // what a site deviates by as a whole bounds that of its elements
+    const auto [largest, whole] = difference_of(decode_links(*stored), *plain());
+    const double vectors = double(colours()) * directions * double(domain_->lattice().global_sites());
+    if (const LinkDeviation bound{largest, whole / std::sqrt(vectors)}; bound.negligible()) return bound;
+  }
+  return deviation_of(*stored, links_.host());
 }
 
 std::shared_ptr<const LinkField> LinkStore::plain() const {
-  store("double", full_storage(colours()).name);
+  if (!kept_->plain) kept_->plain = links_.on(domain_);
   return kept_->plain;
 }
 

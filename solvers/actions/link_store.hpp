@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/error.hpp"
-#include "runtime/fields/field.hpp"
+#include "runtime/fields/gauge_links.hpp"
 #include "runtime/registry.hpp"
 
 namespace quarksmith {
@@ -31,22 +31,21 @@ std::string links_text(const std::string& residuals, const std::string& iteratio
 /// The links of a solver, in the gauge in which it works.
 class LinkStore {
  public:
-  /// \param gauge outlives this.
+  /// \param links those of a device are in SU(N).
   /// \param storage,basis of the kernels.
-  /// \param temporal `gauge` transformed to temporal gauge, for storages that need it; null: `gauge` itself. It must
-  /// outlive this.
-  LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
+  /// \param temporal `links` transformed to temporal gauge, for storages that need it; null: links of the host
+  /// themselves. It must outlive this.
+  LinkStore(GaugeLinks links, DomainPointer domain, std::string storage, std::string basis,
             const HostGauge* temporal = nullptr);
-  /// Links that are on the device already, with all reals in double, in SU(N).
-  LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis);
-  const HostGauge& gauge() const;
+  LinkStore(const std::shared_ptr<const LinkField>& links, std::string storage, std::string basis)
+      : LinkStore(GaugeLinks(links), links->domain_pointer(), std::move(storage), std::move(basis)) {}
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }
   /// A store of the same links in another storage, which shares the kept fields.
   LinkStore with(std::string_view storage) const;
   LinkStore exact() const { return with(full_storage(colours()).name); }
-  int colours() const { return gauge_ != nullptr ? gauge_->colours() : kept_->plain->colours(); }
+  int colours() const { return links_.colours(); }
   /// The links in a precision and storage, made anew at each call; only the last one in double is kept, until
   /// `release`.
   std::shared_ptr<const LinkField> store(std::string_view precision, std::string_view storage) const;
@@ -66,16 +65,16 @@ class LinkStore {
   void release() const;
 
  private:
-  /// \throws NotSU3 the links are not in the group that the storage assumes. Checked once for each group.
+  /// \throws NotSU3 links of the host are not in the group that the storage assumes. Checked once for each group.
   void require_links_for(const StorageInfo& storage) const;
 
   struct Kept {
     std::shared_ptr<const LinkField> plain, stored;
     std::string_view fits;  ///< the group in which the links were found to be
-    std::shared_ptr<const HostGauge> gauge;
     std::map<std::string, std::shared_ptr<void>> derived;
   };
-  const HostGauge *gauge_, *temporal_;  // null: they are those of kept_->plain
+  GaugeLinks links_;
+  const HostGauge* temporal_;
   DomainPointer domain_;
   std::string storage_;
   const BasisInfo* basis_;

@@ -11,22 +11,15 @@ namespace quarksmith {
 
 /// The gauge in which a solver works, and how fields get there.
 struct WorkingGauge {
-  WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
-    if (storage.temporal) fix(original, domain);
-  }
-  /// Takes links on the device, with all reals in double, in SU(N); they are copied to the host only to fix temporal
-  /// gauge.
-  WorkingGauge(std::shared_ptr<const LinkField> links, const StorageInfo& storage) : on_device(std::move(links)) {
-    if (!storage.temporal) return;
-    gauge = download(*on_device);
-    fix(*gauge, on_device->domain_pointer());
-    on_device = nullptr;
+  /// Links of a device are copied to the host only to fix temporal gauge.
+  WorkingGauge(GaugeLinks original, const DomainPointer& domain, const StorageInfo& storage)
+      : links(std::move(original)) {
+    if (storage.temporal) fix(domain);
   }
 
   /// The links in this gauge, which outlives them. \param storage that of the constructor.
   LinkStore store(const DomainPointer& domain, const std::string& storage, const std::string& basis) const {
-    if (on_device) return {on_device, storage, basis};
-    return {*gauge, domain, storage, basis, temporal ? &*temporal : nullptr};
+    return {links, domain, storage, basis, temporal ? &*temporal : nullptr};
   }
 
   /// out = g in, or g^+ in; without a transformation out = in.
@@ -47,20 +40,19 @@ struct WorkingGauge {
   std::optional<LinkField> transformation;  ///< none: fields are as they were given
 
  private:
-  void fix(const HostGauge& original, const DomainPointer& domain) {
-    TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
-    HostGauge g(original.lattice);
+  void fix(const DomainPointer& domain) {
+    TemporalGauge fixed = fix_temporal_gauge(links, domain->communicator());
+    HostGauge g(links.lattice());
     for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
-    gauge = std::move(fixed.rotated);
+    links = std::move(fixed.rotated);
     temporal = std::move(fixed.gauge);
     transformation.emplace(upload(g, domain, find_precision("double"), full_storage(3)));
     kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
   }
 
-  std::optional<HostGauge> gauge;
-  /// The links that are stored: `gauge` in temporal gauge, with time links of exactly 1.
+  GaugeLinks links;
+  /// The links that are stored: `links` in temporal gauge, with time links of exactly 1.
   std::optional<HostGauge> temporal;
-  std::shared_ptr<const LinkField> on_device;
   const Kernel* kernel = nullptr;
 };
 

@@ -26,7 +26,7 @@ double distance(const LinkField& a, const LinkField& b) {
 
 }  // namespace
 
-Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
+Hmc::Hmc(const GaugeLinks& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
          std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy,
          std::function<void()> look)
     : links_(start, domain),

@@ -44,7 +44,7 @@ class Hmc final : private Dynamics {
   /// \param norms of forces that trajectories report.
   /// \param anisotropy steps of time links and of their momenta are those of others divided by it.
   /// \param look called before every kick. If it throws, as with any exception in a trajectory, the links are restored.
-  Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
+  Hmc(const GaugeLinks& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
       std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all, double anisotropy = 1,
       std::function<void()> look = {});
 

@@ -5,6 +5,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/link_check.hpp"
 
 namespace quarksmith {
 namespace {
@@ -13,13 +14,16 @@ constexpr double link_rounding = 1e-12;
 
 }  // namespace
 
-EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain) : domain_(domain) { set(start); }
+EvolvingLinks::EvolvingLinks(const GaugeLinks& start, const DomainPointer& domain) : domain_(domain) { set(start); }
 
-void EvolvingLinks::set(const HostGauge& links) {
-  const Unitarity deviation = require_su3(links, "molecular dynamics", domain_->communicator());
-  replace(std::make_shared<const LinkField>(
-      upload(links, domain_, find_precision("double"), full_storage(links.colours()))));
-  if (std::max(deviation.unitary, deviation.determinant) > link_rounding) reunitarise();
+void EvolvingLinks::set(const GaugeLinks& links) {
+  double deviation = links.bound();
+  if (!surely_su3(deviation)) {
+    const Unitarity found = require_su3(links, "molecular dynamics", domain_->communicator());
+    deviation = std::max(found.unitary, found.determinant);
+  }
+  replace(links.on(domain_));
+  if (deviation > link_rounding) reunitarise();
 }
 
 LinkField zero_momenta(const DomainPointer& domain, int colours) {

@@ -31,11 +31,11 @@ struct StatedSmearing {
 class EvolvingLinks {
  public:
   /// \throws NotSU3 the links are not SU(N).
-  EvolvingLinks(const HostGauge& start, const DomainPointer& domain);
+  EvolvingLinks(const GaugeLinks& start, const DomainPointer& domain);
   /// Replaces the links. Links that are in SU(N) only to single precision are projected to SU(N), as forces and
   /// operators read fewer than all reals.
   /// \throws NotSU3 they are not SU(N).
-  void set(const HostGauge& links);
+  void set(const GaugeLinks& links);
 
   const LinkField& field() const { return *links_; }
   const DomainPointer& domain() const { return domain_; }

@@ -25,7 +25,7 @@ struct MassSolver::Parts {
     MultishiftSolver solver;
   };
 
-  Parts(const Action& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
+  Parts(const Action& action, std::vector<double> m, const GaugeLinks& gauge, const DomainPointer& domain,
         const SolveSettings& s)
       : masses(std::move(m)), settings(s) {
     check(s.options);
@@ -80,7 +80,7 @@ struct MassSolver::Parts {
   std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
 };
 
-MassSolver::MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
+MassSolver::MassSolver(const Action& action, std::vector<double> masses, const GaugeLinks& gauge,
                        const DomainPointer& domain, const SolveSettings& given) {
   const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, masses, *domain, gauge.colours(), s); };
   const SolveSettings settings = with_chosen_precision(given, rehearse);

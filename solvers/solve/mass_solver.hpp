@@ -21,7 +21,7 @@ class MassSolver {
   /// \param settings `precision` is double or double-...; method and even-odd form are ignored.
   /// \throws UsageError the action does not have this form, settings are impossible, a mass is out of range, or kernels
   /// are missing.
-  MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge, const DomainPointer& domain,
+  MassSolver(const Action& action, std::vector<double> masses, const GaugeLinks& gauge, const DomainPointer& domain,
              const SolveSettings& settings);
   ~MassSolver();
 

@@ -25,7 +25,7 @@ struct ShiftedSolver::Parts {
     SystemOperator system;
   };
 
-  Parts(const Action& action, const HostGauge& gauge, DomainPointer d, const SolveSettings& s, int shifts)
+  Parts(const Action& action, const GaugeLinks& gauge, DomainPointer d, const SolveSettings& s, int shifts)
       : settings(s), basis(&find_basis(s.basis)) {
     check(s.options);
     if (find_storage(s.links).temporal)
@@ -66,7 +66,7 @@ struct ShiftedSolver::Parts {
   std::unique_ptr<MultishiftSolver> solver;
 };
 
-ShiftedSolver::ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain,
+ShiftedSolver::ShiftedSolver(const Action& action, const GaugeLinks& gauge, DomainPointer domain,
                              const SolveSettings& given, int shifts) {
   const auto rehearse = [&](const SolveSettings& s) {
     const DomainPointer few = few_sites(*domain);

@@ -23,7 +23,7 @@ class ShiftedSolver {
   /// \param settings `method` is ignored; the tolerance is on |b - (A^+ A + sigma) x| / |b|.
   /// \param shifts largest number of shifts.
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
-  ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings,
+  ShiftedSolver(const Action& action, const GaugeLinks& gauge, DomainPointer domain, const SolveSettings& settings,
                 int shifts);
   ~ShiftedSolver();
 

@@ -113,21 +113,11 @@ struct Solver::Parts {
   SliceSolver by_slice;
 };
 
-Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& given) {
-  const auto rehearse = [&](const SolveSettings& s) { SetSolver::rehearse(action, s, *domain, gauge.colours()); };
+Solver::Solver(const Action& action, const GaugeLinks& links, DomainPointer domain, const SolveSettings& given) {
+  const auto rehearse = [&](const SolveSettings& s) { SetSolver::rehearse(action, s, *domain, links.colours()); };
   const SolveSettings settings = with_chosen_precision(given, rehearse);
   const KernelRehearsal scope([&] { rehearse(settings); });
-  WorkingGauge working(gauge, domain, find_storage(settings.links));
-  parts_ = std::make_unique<Parts>(action, std::move(working), domain, settings);
-  if (given.precision == automatic_precision) parts_->solver.learn_precision();
-}
-
-Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& given) {
-  const DomainPointer domain = links->domain_pointer();
-  const auto rehearse = [&](const SolveSettings& s) { SetSolver::rehearse(action, s, *domain, links->colours()); };
-  const SolveSettings settings = with_chosen_precision(given, rehearse);
-  const KernelRehearsal scope([&] { rehearse(settings); });
-  parts_ = std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), domain, settings);
+  parts_ = std::make_unique<Parts>(action, WorkingGauge(links, domain, find_storage(settings.links)), domain, settings);
   if (given.precision == automatic_precision) parts_->solver.learn_precision();
 }
 

@@ -111,9 +111,10 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
 class Solver {
  public:
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
-  Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings);
-  /// A solver with links that are on the device, in 18 doubles, in SU(3).
-  Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
+  Solver(const Action& action, const GaugeLinks& links, DomainPointer domain, const SolveSettings& settings);
+  /// \param links in 18 doubles, in SU(3).
+  Solver(const Action& action, const std::shared_ptr<const LinkField>& links, const SolveSettings& settings)
+      : Solver(action, GaugeLinks(links), links->domain_pointer(), settings) {}
   ~Solver();
 
   /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten
