@@ -1,5 +1,6 @@
 #include "interface/arrays.hpp"
 
+#include <atomic>
 #include <numbers>
 
 #include "runtime/fields/gauge.hpp"
@@ -99,19 +100,24 @@ bool is_on(const Device& device, const void* array) {
   return !holder.empty();
 }
 
-ArrayOnDevice::ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, std::size_t bytes,
-                             bool reads)
-    : device_(&domain->device()), array_(const_cast<void*>(require(array, what))), here_(is_on(*device_, array)) {
+ArrayOnDevice::ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, const SiteArrays& sites,
+                             Subset subset, bool reads)
+    : device_(&domain->device()),
+      array_(const_cast<void*>(require(array, what))),
+      here_(is_on(*device_, array)),
+      places_(sites.places()),
+      rows_(sites.rows(array_, subset)) {
   if (here_) {
     device_->begin_for_caller();
   } else if (device_->asynchronous()) {
-    copy_ = Memory(domain->device_pointer(), bytes);
-    if (reads) device_->upload(copy_.data(), array, bytes);
+    places_ = sites.places_of_rows(subset);
+    copy_ = Memory(domain->device_pointer(), rows_.count * rows_.bytes);
+    if (reads) upload_rows(*device_, copy_.data(), {rows_.first, rows_.bytes, rows_.stride, rows_.count});
   }
 }
 
 void ArrayOnDevice::end(bool writes) const {
-  if (writes && copy_.bytes() > 0) device_->download(array_, copy_.data(), copy_.bytes());
+  if (writes && copy_.bytes() > 0) download_rows(*device_, rows_, copy_.data());
   if (here_) device_->end_for_caller();
 }
 
@@ -136,7 +142,7 @@ std::array<int, directions> permutation(const int values[4], const char* what) {
 
 SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const int axes[4], size_t stride, int reals,
                        bool half)
-    : lattice_(lattice) {
+    : lattice_(lattice), count_(std::size_t(half ? lattice.half_sites() : lattice.sites())), half_(half) {
   long long step = 1;
   for (const int mu : permutation(axes, "axes")) {
     places_.step[mu] = step;
@@ -146,15 +152,27 @@ SiteArrays::SiteArrays(const Lattice& lattice, int precision, int sites, const i
   // Two neighbours along the fastest axis are one number of each parity: extents are even.
   places_.halves = choice(sites, "sites", "QUARKSMITH_LEXICOGRAPHIC or QUARKSMITH_EVEN_ODD") || half;
   places_.odd = half ? 0 : lattice.half_sites();
-  const std::size_t word = places_.single ? sizeof(float) : sizeof(double), least = std::size_t(reals) * word;
+  const std::size_t word = places_.single ? sizeof(float) : sizeof(double);
+  site_bytes_ = std::size_t(reals) * word;
   constexpr std::size_t most = std::size_t(1) << 32;
-  if (stride != 0 && (stride < least || stride > most || stride % word != 0))
+  if (stride != 0 && (stride < site_bytes_ || stride > most || stride % word != 0))
     refuse(fmt::format("stride {}: a site has {} numbers of {} bytes; use 0, or a multiple of {} from {} to {}", stride,
-                       reals, word, word, least, most));
-  apart_ = stride > least;
-  const std::size_t to_next = apart_ ? stride : least;
-  places_.place_bytes = static_cast<long long>(to_next);
-  bytes_ = std::size_t((half ? lattice.half_sites() : lattice.sites()) - 1) * to_next + least;
+                       reals, word, word, site_bytes_, most));
+  places_.place_bytes = static_cast<long long>(stride != 0 ? stride : site_bytes_);
+}
+
+Rows<char> SiteArrays::rows(void* array, Subset subset) const {
+  const auto each = std::size_t(places_.place_bytes);
+  const bool some = places_.halves && !half_ && subset != Subset::full;
+  const std::size_t before = some && subset == Subset::odd ? std::size_t(places_.odd) : 0;
+  return {static_cast<char*>(array) + before * each, site_bytes_, each, some ? count_ / 2 : count_};
+}
+
+SitePlaces SiteArrays::places_of_rows(Subset subset) const {
+  SitePlaces places = places_;
+  places.place_bytes = static_cast<long long>(site_bytes_);
+  if (subset == Subset::odd) places.odd = 0;
+  return places;
 }
 
 LinkArrays::LinkArrays(const Lattice& lattice, const quarksmith_link_format& format, MatrixKind kind, int length,
@@ -217,9 +235,9 @@ void LinkArrays::on_device(const DomainPointer& domain, Void* const* given,
   require(given, "links");
   std::vector<ArrayOnDevice> there;
   for (int k = 0; k < (by_direction_ ? directions : 1); ++k)
-    there.emplace_back(domain, given[k], "an array of links", sites_.bytes(), !writes || sites_.apart());
+    there.emplace_back(domain, given[k], "an array of links", sites_, Subset::full, !writes);
   SpinorArray matrices;
-  static_cast<SitePlaces&>(matrices) = sites_.places();
+  static_cast<SitePlaces&>(matrices) = there[0].places();
   if (by_column_) std::swap(matrices.spin, matrices.colour);
   const int word = matrices.single ? sizeof(float) : sizeof(double);
   for (int k = 0; k < directions; ++k) {
@@ -246,6 +264,18 @@ void LinkArrays::write(const LinkField& from, const std::array<Complex64, direct
                        void* const* given) const {
   require_boundary(phase);
   on_device(from.domain_pointer(), given, phase, [&](const SpinorArray& a, int mu) { copy_array(from, mu, a); });
+}
+
+bool LinkArrays::are_sound(const Device& device, const void* const* given, bool may_vanish) const {
+  for (int k = 0; k < (by_direction_ ? directions : 1); ++k)
+    if (is_on(device, given[k])) return false;
+  std::atomic<bool> sound = true;
+  for_each_link(given, [&](long long, int, const Reals<const void>& reals) {
+    double sum = 0;
+    for (int n = 0; n < reals_; ++n) sum += std::abs(reals[n]);
+    if (!(sum <= 1e10) || (sum == 0 && !may_vanish)) sound = false;
+  });
+  return sound;
 }
 
 void LinkArrays::read_momenta(Device& device, const void* const* given, HostGauge& to) const {
@@ -299,7 +329,6 @@ SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_forma
     : order_(order_in(require_struct(format, "quarksmith_spinor_format"), spins, basis)),
       half_(choice(format->half, "half", "0 or 1")),
       sites_(lattice, *format, 6 * spins, half_) {
-  static_cast<SitePlaces&>(order_) = sites_.places();
   std::copy_n(format->spread, directions, order_.turn);
   order_.spread = std::ranges::count(order_.turn, 0.0) != directions;
 }
@@ -307,8 +336,9 @@ SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_forma
 template <class Work>
 void SpinorArrays::on_device(const void* array, const SpinorField& field, bool reads, bool writes,
                              const Work& work) const {
-  const ArrayOnDevice given(field.domain_pointer(), array, "an array of spinors", sites_.bytes(), reads);
+  const ArrayOnDevice given(field.domain_pointer(), array, "an array of spinors", sites_, field.subset(), reads);
   SpinorArray there = order_;
+  static_cast<SitePlaces&>(there) = given.places();
   there.data = given.data();
   work(there);
   given.end(writes);
@@ -319,7 +349,7 @@ void SpinorArrays::read(const void* array, SpinorField& to, int rhs) const {
 }
 
 void SpinorArrays::write(const SpinorField& from, int rhs, void* array) const {
-  const bool keeps = sites_.apart() || (from.subset() != Subset::full && !half_);  // what is not written
+  const bool keeps = from.subset() != Subset::full && !sites_.places().halves;  // what is not written
   on_device(array, from, keeps, true, [&](const SpinorArray& a) { copy_array(from, rhs, a); });
 }
 

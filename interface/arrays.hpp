@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interface/handle.hpp"
+#include "runtime/fields/rows.hpp"
 #include "runtime/fields/spinor_array.hpp"
 
 namespace quarksmith::interface {
@@ -46,14 +47,15 @@ class SiteArrays {
 
   const Lattice& lattice() const { return lattice_; }
   /// Bytes from the first to the last number, and whether others lie between the sites.
-  std::size_t bytes() const { return bytes_; }
-  bool apart() const { return apart_; }
+  std::size_t bytes() const { return size() - std::size_t(places_.place_bytes) + site_bytes_; }
+  bool apart() const { return std::size_t(places_.place_bytes) > site_bytes_; }
   /// Bytes to an array that follows it.
-  std::size_t size() const {
-    const auto each = std::size_t(places_.place_bytes);
-    return (bytes_ + each - 1) / each * each;
-  }
+  std::size_t size() const { return count_ * std::size_t(places_.place_bytes); }
   const SitePlaces& places() const { return places_; }
+  /// The sites of a subset in an array, each a row. Where those of both parities alternate, all of them.
+  Rows<char> rows(void* array, Subset subset) const;
+  /// Their places in a copy of these rows.
+  SitePlaces places_of_rows(Subset subset) const;
   /// The numbers of the site with this place, see for_each_site.
   template <class Void>
   Reals<Void> at(Void* array, long long place) const {
@@ -75,8 +77,8 @@ class SiteArrays {
 
   Lattice lattice_;
   SitePlaces places_;
-  std::size_t bytes_;
-  bool apart_;
+  std::size_t count_, site_bytes_;
+  bool half_;
 };
 
 /// \throws StatusError the array is in the memory of another device than the context.
@@ -116,12 +118,15 @@ class ArraysOnHost {
   std::array<std::vector<char>, directions> copies_;
 };
 
-/// An array where the device reaches it: one in memory of the host is copied if the device has its own.
+/// The sites of a subset of an array where the device reaches them: those in memory of the host are copied if the
+/// device has its own.
 class ArrayOnDevice {
  public:
   /// \param reads kernels read it, or leave parts of it. \throws StatusError it is NULL, or of another device.
-  ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, std::size_t bytes, bool reads);
+  ArrayOnDevice(const DomainPointer& domain, const void* array, const char* what, const SiteArrays& sites,
+                Subset subset, bool reads);
   char* data() const { return static_cast<char*>(copy_.bytes() > 0 ? copy_.data() : array_); }
+  const SitePlaces& places() const { return places_; }
   /// After the kernels: what they have written gets where it belongs.
   void end(bool writes) const;
 
@@ -129,6 +134,8 @@ class ArrayOnDevice {
   Device* device_;
   void* array_;
   bool here_;
+  SitePlaces places_;
+  Rows<char> rows_;
   Memory copy_;
 };
 
@@ -154,6 +161,9 @@ class LinkArrays {
   /// The same of momenta, which the host reads and writes.
   void read_momenta(Device& device, const void* const* arrays, HostGauge& to) const;
   void write_momenta(Device& device, const HostGauge& from, void* const* arrays) const;
+  /// Whether the host finds all matrices finite, no number beyond 1e10, none zero unless they may vanish. False for
+  /// those of a device, at which it does not look.
+  bool are_sound(const Device& device, const void* const* arrays, bool may_vanish = false) const;
   /// \throws StatusError the format names boundary phases other than these.
   void require_boundary(const std::array<Complex64, directions>& phase) const;
   /// The numbers of the format that have to be the same on all ranks.

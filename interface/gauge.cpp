@@ -13,6 +13,8 @@ using namespace quarksmith::interface;
 
 namespace {
 
+constexpr int time_direction = directions - 1;
+
 /// What reading and writing files throws, as a status of its own where no better one exists.
 template <class Body>
 auto as_file_error(const Body& body) {
@@ -100,9 +102,16 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     const LinkArrays arrays(c.lattice(), f, MatrixKind::links, 1, true);
-    const GaugeLinks given(std::make_shared<const LinkField>(arrays.read(c.shared->domain, links)), arrays.boundary());
+    const auto field = std::make_shared<LinkField>(arrays.read(c.shared->domain, links));
+    const GaugeLinks given(field, arrays.boundary());
     agree(arrays.phases_text());
     if (surely_su3(given.bound())) return give<Gauge>(gauge, c.shared, given);
+    auto phase = arrays.boundary();
+    phase[time_direction] *= -1;  // most that are not SU(3) are so but for the sign of fermions
+    multiply_across(*field, time_direction, -1);
+    if (const GaugeLinks turned(field, phase); surely_su3(turned.bound()))
+      return give<Gauge>(gauge, c.shared, turned);
+    multiply_across(*field, time_direction, -1);
     HostGauge host = given.host();  // which finds what is wrong with them, or their phases
     check_unitarity(host, c.ranks());
     std::array<double, directions> spread{};
@@ -117,10 +126,12 @@ quarksmith_status quarksmith_gauge_unit(quarksmith_context* context, const doubl
   return call<Context>(__func__, "context", context, [&](Context& c, Agreement& agree) {
     require(boundary, "boundary");
     require(gauge, "gauge");
-    HostGauge host = unit_gauge(c.lattice());
-    for (int mu = 0; mu < directions; ++mu) host.phase[mu] = phase_of(boundary[mu]);
+    std::array<Complex64, directions> phases;
+    for (int mu = 0; mu < directions; ++mu) phases[mu] = phase_of(boundary[mu]);
     agree(std::vector(boundary, boundary + directions));
-    give<Gauge>(gauge, c.shared, std::move(host));
+    auto links = std::make_shared<LinkField>(c.shared->domain, find_precision("double"), find_storage("r18"));
+    set_unit(*links);
+    give<Gauge>(gauge, c.shared, GaugeLinks(std::move(links), phases));
   });
 }
 

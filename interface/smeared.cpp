@@ -27,8 +27,8 @@ quarksmith_status quarksmith_smear_links(quarksmith_context* context, const char
     }
     const auto before = std::make_shared<const LinkField>(arrays.read(c.shared->domain, in));
     agree(std::string_view(smearing), values);
-    if (!surely_su3(bound_of_deviation(*before)))
-      check_unitarity(download(*before), c.ranks());  // refuses numbers that are not finite
+    if (c.ranks().largest(arrays.are_sound(c.device(), in) ? 0 : 1) > 0 && !surely_su3(bound_of_deviation(*before)))
+      check_unitarity(download(*before), c.ranks());  // says which is not finite
     auto after = before;
     if (projects) {
       LinkField nearest(before->domain_pointer(), before->precision(), before->storage());

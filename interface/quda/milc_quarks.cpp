@@ -109,8 +109,11 @@ class MilcQuarks {
     const std::uint64_t now = digest(fat, bytes) + 3 * digest(lng, bytes) + std::uint64_t(external);
     Links& links = state().staggered;
     if (links && !changed && now == held) return;
-    const double periodic[4] = {0, 0, 0, 0};
-    check(quarksmith_gauge_unit(state().context(), periodic, links.out()));
+    if (!links) {
+      const double periodic[4] = {0, 0, 0, 0};
+      check(quarksmith_gauge_unit(state().context(), periodic, links.out()));
+    }
+    links.forget();
     const quarksmith_link_format format = milc_links(external, true);
     check(quarksmith_gauge_links(links.gauge(), "fat", 1, &fat, &format));
     check(quarksmith_gauge_links(links.gauge(), "long", 3, &lng, &format));

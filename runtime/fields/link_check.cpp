@@ -39,22 +39,48 @@ double bound_of_deviation(const LinkField& links) {
   return size < 1 ? 2 * size + size * size : unknown;
 }
 
+namespace {
+
+/// The matrices of one direction in lexicographic order.
+class OneDirection {
+ public:
+  explicit OneDirection(const LinkField& links) {
+    const Lattice& lattice = links.domain().lattice();
+    array.spin = links.colours();
+    array.place_bytes = static_cast<long long>(sizeof(Complex64)) * links.colours() * links.colours();
+    memory_ = Memory(links.domain().device_pointer(), static_cast<std::size_t>(lattice.sites() * array.place_bytes));
+    array.data = static_cast<char*>(memory_.data());
+    long long step = 1;
+    for (int mu = 0; mu < directions; step *= lattice.extent(mu++)) array.step[mu] = step;
+  }
+  SpinorArray array;
+
+ private:
+  Memory memory_;
+};
+
+}  // namespace
+
 std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links) {
   if (links->domain_pointer() == domain) return links;
   LinkField made(domain, links->precision(), links->storage());
-  const Lattice& lattice = domain->lattice();
-  SpinorArray between;  // lanes of another domain may hold other sites
-  between.spin = links->colours();
-  between.place_bytes = static_cast<long long>(sizeof(Complex64)) * links->colours() * links->colours();
-  const Memory memory(domain->device_pointer(), static_cast<std::size_t>(lattice.sites() * between.place_bytes));
-  between.data = static_cast<char*>(memory.data());
-  long long step = 1;
-  for (int mu = 0; mu < directions; step *= lattice.extent(mu++)) between.step[mu] = step;
+  const OneDirection between(*links);  // lanes of another domain may hold other sites
   for (int mu = 0; mu < directions; ++mu) {
-    copy_array(*links, mu, between);
-    copy_array(between, made, mu);
+    copy_array(*links, mu, between.array);
+    copy_array(between.array, made, mu);
   }
   return std::make_shared<const LinkField>(std::move(made));
+}
+
+void multiply_across(LinkField& links, int mu, Complex64 phase) {
+  const OneDirection between(links);
+  SpinorArray times = between.array;
+  times.phased = true;
+  times.along = mu;
+  times.beyond = links.domain().lattice().global_extent(mu) - 1;
+  times.across[0] = phase.real(), times.across[1] = phase.imag();
+  copy_array(links, mu, times);
+  copy_array(between.array, links, mu);
 }
 
 }  // namespace quarksmith

@@ -26,4 +26,7 @@ LinkDifference difference_of(LinkField a, const LinkField& b);
 /// \param links in double with all reals.
 std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links);
 
+/// Multiplies the links across the last slice of a direction of the whole lattice. \param links as of links_on.
+void multiply_across(LinkField& links, int mu, Complex64 phase);
+
 }  // namespace quarksmith

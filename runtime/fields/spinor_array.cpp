@@ -49,4 +49,17 @@ void copy_array(const SpinorArray& array, LinkField& to, int mu) {
 }
 void copy_array(const LinkField& from, int mu, const SpinorArray& array) { copy(array, from, mu, true); }
 
+void set_unit(LinkField& links) {
+  const int n = links.colours();
+  std::vector<Complex64> one(static_cast<std::size_t>(n * n));
+  for (int c = 0; c < n; ++c) one[static_cast<std::size_t>(c * (n + 1))] = 1;
+  const std::size_t bytes = one.size() * sizeof(Complex64);
+  const Memory there(links.domain().device_pointer(), bytes);
+  links.domain().device().upload(there.data(), one.data(), bytes);
+  SpinorArray same;  // for all sites: places are no steps apart
+  same.spin = n;
+  same.data = static_cast<char*>(there.data());
+  for (int mu = 0; mu < directions; ++mu) copy_array(same, links, mu);
+}
+
 }  // namespace quarksmith

@@ -16,5 +16,7 @@ void copy_array(const SpinorField& from, int rhs, const SpinorArray& array);
 /// The same of an array of matrices, and those of direction mu of a field of doubles with all their reals.
 void copy_array(const SpinorArray& array, LinkField& to, int mu);
 void copy_array(const LinkField& from, int mu, const SpinorArray& array);
+/// Makes all links of a field of doubles with all reals 1, on the device.
+void set_unit(LinkField& links);
 
 }  // namespace quarksmith

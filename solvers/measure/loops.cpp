@@ -5,6 +5,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
+#include "runtime/fields/spinor_array.hpp"
 
 namespace quarksmith {
 namespace {
@@ -17,12 +18,7 @@ LinkField like(const LinkField& links) { return {links.domain_pointer(), links.p
 class Lines {
  public:
   /// Lines of length zero: unit matrices.
-  explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) {
-    HostGauge one(links.domain().lattice());
-    for (auto& site : one.site)
-      for (Matrix3& m : site) m = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    lines_ = upload(one, links.domain_pointer(), links.precision(), links.storage());
-  }
+  explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) { set_unit(lines_); }
 
   void lengthen(const LinkField& links) {
     evaluate("longer_lines", {links, lines_}, {work_});
