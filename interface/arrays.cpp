@@ -237,12 +237,13 @@ void LinkArrays::on_device(const DomainPointer& domain, Void* const* given,
   for (int k = 0; k < (by_direction_ ? directions : 1); ++k)
     there.emplace_back(domain, given[k], "an array of links", sites_, Subset::full, !writes);
   SpinorArray matrices;
-  static_cast<SitePlaces&>(matrices) = there[0].places();
   if (by_column_) std::swap(matrices.spin, matrices.colour);
-  const int word = matrices.single ? sizeof(float) : sizeof(double);
   for (int k = 0; k < directions; ++k) {
     const int mu = mu_of_[k];
-    matrices.data = by_direction_ ? there[k].data() : there[0].data() + k * reals_ * word;
+    const ArrayOnDevice& one = there[by_direction_ ? k : 0];
+    static_cast<SitePlaces&>(matrices) = one.places();
+    matrices.data =
+        one.data() + (by_direction_ ? 0 : k * reals_ * int(matrices.single ? sizeof(float) : sizeof(double)));
     matrices.phased = eta_[mu] != 0 || phase[mu] != 1.0;
     matrices.signs = eta_[mu];
     matrices.along = mu;

@@ -55,6 +55,7 @@ std::array<double, directions> shared_angles(const HostGauge& gauge, Communicato
     Complex64 shared = det(0, mu);
     ranks.broadcast(&shared, sizeof shared, 0);
     double most = std::abs(std::abs(shared) - 1);
+#pragma omp parallel for schedule(static) reduction(max : most)
     for (long long i = 0; i < gauge.lattice.sites(); ++i) most = std::max(most, std::abs(det(i, mu) - shared));
     if (!(ranks.largest(most) < 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
     angles[mu] = std::arg(shared) / std::numbers::pi / gauge.colours();
@@ -109,8 +110,7 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
     auto phase = arrays.boundary();
     phase[time_direction] *= -1;  // most that are not SU(3) are so but for the sign of fermions
     multiply_across(*field, time_direction, -1);
-    if (const GaugeLinks turned(field, phase); surely_su3(turned.bound()))
-      return give<Gauge>(gauge, c.shared, turned);
+    if (const GaugeLinks turned(field, phase); surely_su3(turned.bound())) return give<Gauge>(gauge, c.shared, turned);
     multiply_across(*field, time_direction, -1);
     HostGauge host = given.host();  // which finds what is wrong with them, or their phases
     check_unitarity(host, c.ranks());
@@ -234,10 +234,11 @@ quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* na
     if (length != 1 && length != 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, length);
     arrays.require_boundary(g.phase);
-    const HostGauge host = download(arrays.read(g.shared->domain, links));
+    auto there = std::make_shared<const LinkField>(arrays.read(g.shared->domain, links));
     agree(std::string_view(name), length, arrays.phases_text());
-    check_unitarity(host, g.ranks(), length == 3);  // hops over three sites are turned off by zeros
-    const Complex64* first = host.site.at(0);
-    g.fields[name] = {{first, first + host.site.size() * host.site.each()}, length};
+    const bool zeros = length == 3;  // hops over three sites are turned off by them
+    if (g.ranks().largest(arrays.are_sound(g.device(), links, zeros) ? 0 : 1) > 0)
+      check_unitarity(download(*there), g.ranks(), zeros);
+    g.fields[name] = {{}, length, GaugeLinks(std::move(there))};
   });
 }

@@ -113,7 +113,7 @@ void OnLinks::list(runs::Members& members) {
 }
 
 runs::ActionChoice OnLinks::choose(const GaugeLinks& gauge) {
-  runs::ActionChoice choice = action.choose(gauge, session);
+  runs::ActionChoice choice = action.choose(gauge, session, false);
   if (choice.masses.size() > 1)
     interface::refuse(fmt::format("{} masses of an operator, which has one; give one", choice.masses.size()));
   return choice;

@@ -36,7 +36,8 @@ struct CallSession : runs::Session {
 struct OnLinks : runs::Description {
   OnLinks();
   void list(runs::Members& members) override;
-  /// The action, on these links. \throws UsageError it has several masses, which only solves at once take.
+  /// The action, on these links, without provenance. \throws UsageError it has several masses, which only solves at
+  /// once take.
   runs::ActionChoice choose(const GaugeLinks& gauge);
   CallSession session;
   runs::ActionDescription action;

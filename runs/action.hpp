@@ -46,8 +46,9 @@ struct ActionDescription : Description {
   /// The entry of the action in the table of actions; for `twisted-mass` with epsilon that of the doublet.
   /// \throws UsageError there is no action of this name.
   const ActionInfo& info() const;
-  /// The action with its fields, for these links. \throws UsageError as check, or the fields do not fit the links.
-  ActionChoice choose(const GaugeLinks& links, Session& session) const;
+  /// The action with its fields, for these links. \param recorded whether its provenance is wanted, which has digests
+  /// of the fields. \throws UsageError as check, or the fields do not fit the links.
+  ActionChoice choose(const GaugeLinks& links, Session& session, bool recorded = true) const;
   /// The action of a quark in a parameter file, which names links elsewhere. \param folder start of relative paths of
   /// fields, where such files exist. \throws UsageError as choose.
   Action make(const Lattice& lattice, const std::filesystem::path& folder, const Session& session) const;

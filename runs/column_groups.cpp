@@ -85,9 +85,10 @@ ColumnGroups::ColumnGroups(const Coordinates& counts, const NamedGauge& of_all, 
       all_(std::move(all)),
       own_(std::make_shared<Domain>(groups_.lattice(), all_->device_pointer(), groups_.ranks(), all_->reach())) {
   for (const auto& [name, field] : session.fields) {
-    const std::size_t each = field.numbers.size() / groups_.of_all().sites();
+    const auto numbers = field.all();
+    const std::size_t each = numbers.size() / groups_.of_all().sites();
     auto& whole = session_.fields[name] = {std::vector<Complex64>(each * groups_.lattice().sites()), field.hop};
-    groups_.hand_out(each, {std::size_t(count()), field.numbers.data()}, whole.numbers.data());
+    groups_.hand_out(each, {std::size_t(count()), numbers.data()}, whole.numbers.data());
   }
   session_.ranks_given = groups_.ranks();
   session_.quiet = session.quiet;

@@ -221,9 +221,9 @@ TEST_F(Given, FieldsStandSiteBySite) {
     for (std::size_t x = 0; x < std::size_t(lattice.sites()); ++x)
       for (std::size_t n = 0; n < count; ++n) {
         const Complex64 found = kind == "spinor"    ? f.spinor->site[x][n]
-                                : kind == "scalars" ? f.links.link((long long)x, 0)[0]
-                                : kind == "phases"  ? f.links.link((long long)x, int(n))[0]
-                                                    : f.links.link((long long)x, int(n / 9))[n % 9];
+                                : kind == "scalars" ? f.links.host().link((long long)x, 0)[0]
+                                : kind == "phases"  ? f.links.host().link((long long)x, int(n))[0]
+                                                    : f.links.host().link((long long)x, int(n / 9))[n % 9];
         ASSERT_LT(std::abs(found - numbers[x * count + n]), 1e-15) << kind << x;
       }
   }
@@ -252,9 +252,9 @@ TEST_F(Given, FilesHoldTheirFields) {
     write("u", complex, {6, 2, 4, 2, 4, 3, 3}, matrices.data());
     write("b", H5T_NATIVE_DOUBLE, {6, 2, 4, 2}, scalars.data());
   }
-  EXPECT_EQ(read_field(path, "u", "matrices", lattice).links.site, gauge.site);
+  EXPECT_EQ(read_field(path, "u", "matrices", lattice).links.host().site, gauge.site);
   const GivenField b = read_field(path, "b", "scalars", lattice);
-  for (std::size_t x = 0; x < scalars.size(); ++x) EXPECT_EQ(b.links.link((long long)x, 0)[0], scalars[x]);
+  for (std::size_t x = 0; x < scalars.size(); ++x) EXPECT_EQ(b.links.host().link((long long)x, 0)[0], scalars[x]);
   EXPECT_THROW(read_field(path, "u", "matrices", other), Error);
   EXPECT_THROW(read_field(path, "u", "spinor", lattice), Error);
   EXPECT_THROW(read_field(path, "v", "matrices", lattice), Error);

@@ -7,8 +7,10 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/link_check.hpp"
 #include "runtime/fields/spinor_array.hpp"
 #include "runtime/io/gauge.hpp"
+#include "solvers/actions/link_store.hpp"
 #include "tests/data.hpp"
 #include "tests/dense.hpp"
 #include "tests/support.hpp"
@@ -298,6 +300,39 @@ TEST(Links, AreThoseOfAnArray) {
     device->download(found.data(), memory.data(), memory.bytes());
     EXPECT_EQ(found, numbers);
   }
+}
+
+/// What the device finds of links and makes of them, against the host.
+TEST(LinksOnADevice, AreLookedAtAndMadeThere) {
+  const Lattice lattice({4, 6, 4, 8});
+  const auto domain = std::make_shared<Domain>(lattice, Device::cpu());
+  const auto on = [&](const HostGauge& g) { return upload(g, domain, find_precision("double"), find_storage("r18")); };
+  LinkField one = on(hot_gauge(lattice, 3));
+  set_unit(one);
+  EXPECT_EQ(download(one).site, unit_gauge(lattice).site);
+  HostGauge turned = hot_gauge(lattice, 3);
+  LinkField links = on(turned);
+  multiply_across(links, 3, -1);
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (lattice.coordinates(i)[3] == 7)
+      for (Complex64& z : turned.link(i, 3)) z *= -1;
+  EXPECT_EQ(download(links).site, turned.site);
+  EXPECT_FALSE(surely_su3(bound_of_deviation(links)));
+  EXPECT_TRUE(is_multiple_of_unitary(links));
+  for (auto& site : turned.site)
+    for (Matrix3& u : site)
+      for (Complex64& z : u) z *= -1.0 / 24;
+  EXPECT_TRUE(is_multiple_of_unitary(on(turned)));
+  turned.link(5, 2)[3] += 1e-3;
+  EXPECT_FALSE(is_multiple_of_unitary(on(turned)));
+  const LinkField stored = encode_links(links, find_precision("single"), find_storage("r18"));
+  const LinkDeviation far = deviation_of(stored, links), expected = deviation_of(stored, download(links));
+  EXPECT_EQ(far.largest, expected.largest);
+  EXPECT_EQ(far.typical, expected.typical);
+  EXPECT_GT(far.largest, 1e-9);
+  const LinkField u3 = encode_scaled(links, find_precision("double"), find_storage("r13"));
+  EXPECT_TRUE(deviation_of(u3, links).negligible());
+  EXPECT_GE(deviation_of(u3, links).largest, deviation_of(u3, download(links)).largest);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What a GPU's memory gets in pieces is what its order says of each word.
 #include "runtime/fields/words_of_site.hpp"
 
+#include "runtime/fields/rows.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -74,5 +75,26 @@ INSTANTIATE_TEST_SUITE_P(Lattices, StagedSites,
                          testing::Combine(testing::Values(Coordinates{8, 8, 8, 4}, Coordinates{4, 6, 2, 6},
                                                           Coordinates{2, 2, 2, 4}),
                                           testing::Values(Subset::full, Subset::even, Subset::odd)));
+
+/// Rows that lie apart, in pieces that end with the last one, before it, or hold them all: between them nothing
+/// changes.
+TEST(RowsOfTheHost, LieTogetherOnTheDevice) {
+  const std::shared_ptr<Device> device = Device::cpu();
+  constexpr std::size_t bytes = 24, count = 101;
+  for (const std::size_t stride : {bytes, bytes + 17})
+    for (const std::size_t staged : {std::size_t(1), 4 * bytes, 20 * bytes, 2 * count * bytes, std::size_t(1) << 20}) {
+      std::vector<char> host(count * stride), expected(count * bytes), back(host.size(), 'x');
+      for (std::size_t n = 0; n < host.size(); ++n) host[n] = static_cast<char>(n * n % 113);
+      for (std::size_t n = 0; n < expected.size(); ++n) expected[n] = host[n / bytes * stride + n % bytes];
+      const Memory there(device, expected.size());
+      upload_rows(*device, there.data(), {host.data(), bytes, stride, count}, staged);
+      std::vector<char> found(expected.size());
+      device->download(found.data(), there.data(), found.size());
+      EXPECT_EQ(found, expected) << stride << " " << staged;
+      download_rows(*device, {back.data(), bytes, stride, count}, there.data(), staged);
+      for (std::size_t n = 0; n < back.size(); ++n)
+        ASSERT_EQ(back[n], n % stride < bytes ? host[n] : 'x') << stride << " " << staged;
+    }
+}
 
 }  // namespace

@@ -281,9 +281,10 @@ Complex64 shared_determinant(const HostGauge& gauge, int mu, bool last, Communic
       *std::min_element(all.begin(), all.end(), [](const First& a, const First& b) { return a.number < b.number; });
   const Complex64 shared(first.re, first.im);
   bool same = true;
-  for (long long i = 0; i < lattice.sites() && same; ++i)
+#pragma omp parallel for schedule(static) reduction(&& : same)
+  for (long long i = 0; i < lattice.sites(); ++i)
     if (on_last_slice(lattice, i, mu) == last)
-      same = std::abs(determinant(gauge.link(i, mu).data(), gauge.colours()) - shared) < 1e-5;
+      same = same && std::abs(determinant(gauge.link(i, mu).data(), gauge.colours()) - shared) < 1e-5;
   return communicator.largest(same ? 0 : 1) > 0 ? 0 : shared;
 }
 

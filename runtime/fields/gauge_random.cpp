@@ -9,6 +9,7 @@ namespace quarksmith {
 
 HostGauge unit_gauge(const Lattice& lattice, int colours) {
   HostGauge gauge(lattice, colours);
+#pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i)
     for (int mu = 0; mu < directions; ++mu)
       for (int c = 0; c < colours; ++c) gauge.link(i, mu)[c * (colours + 1)] = 1;

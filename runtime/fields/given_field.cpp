@@ -43,47 +43,49 @@ double pack(std::span<const Complex64> blocks, double* packed) {
 GivenField given_field(std::string_view kind, const Lattice& lattice, std::span<const Complex64> numbers) {
   const std::vector<int> extents = extents_of(kind);
   const auto count = std::size_t(std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>()));
-  GivenField field{std::string(kind), HostGauge(lattice, kind == "scalars" || kind == "phases" ? 1 : 3)};
-  if (kind == "spinor" || kind == "fermion") field.spinor.emplace(lattice);
+  HostGauge links(lattice, kind == "scalars" || kind == "phases" ? 1 : 3);
+  std::optional<HostSpinor> spinor;
+  if (kind == "spinor" || kind == "fermion") spinor.emplace(lattice);
   for (long long x = 0; x < lattice.sites(); ++x) {
     const std::span<const Complex64> site = numbers.subspan(std::size_t(x) * count, count);
     for (std::size_t n = 0; n < count; ++n)
       if (!std::isfinite(site[n].real()) || !std::isfinite(site[n].imag()))
         throw UsageError(fmt::format("{}: number {} of site {} is not finite", kind, n, x));
-    if (field.spinor) {
+    if (spinor) {
       for (std::size_t n = 0; n < count; ++n)  // in both, so that digests of all kinds are of the same numbers
-        field.spinor->site[x][n] = field.links.site[x][n / 9][n % 9] = site[n];
+        spinor->site[x][n] = links.site[x][n / 9][n % 9] = site[n];
     } else if (kind == given_term) {
-      if (pack(site, reinterpret_cast<double*>(field.links.site.at(x))) > 1e-6)
+      if (pack(site, reinterpret_cast<double*>(links.site.at(x))) > 1e-6)
         throw UsageError(fmt::format("{}: the blocks of site {} are not Hermitian", kind, x));
     } else if (kind == "scalars") {
-      field.links.link(x, 0)[0] = site[0];
+      links.link(x, 0)[0] = site[0];
     } else if (kind == "phases") {
       for (int mu = 0; mu < directions; ++mu) {
         const double size = std::abs(site[std::size_t(mu)]);
         if (!(std::abs(size - 1) <= 1e-6))
           throw UsageError(
               fmt::format("phases are complex numbers of modulus 1; number {} of direction {} has {}", x, mu, size));
-        field.links.link(x, mu)[0] = site[std::size_t(mu)] / size;
+        links.link(x, mu)[0] = site[std::size_t(mu)] / size;
       }
     } else {
       for (int mu = 0; mu < directions; ++mu)
-        for (std::size_t n = 0; n < 9; ++n) field.links.site[x][mu][n] = site[9 * std::size_t(mu) + n];
+        for (std::size_t n = 0; n < 9; ++n) links.site[x][mu][n] = site[9 * std::size_t(mu) + n];
     }
   }
-  return field;
+  return {std::string(kind), std::move(links), std::move(spinor)};
 }
 
 GivenField unit_field(const GivenField& like, const Lattice& lattice) {
-  GivenField field{like.kind, unit_gauge(lattice, like.links.colours())};
-  if (like.spinor) field.spinor.emplace(lattice);
-  field.unitary = like.unitary;
+  HostGauge links = unit_gauge(lattice, like.links.colours());
   for (long long x = 0; x < lattice.sites() && like.kind == given_term; ++x)
     for (int block = 0; block < 2; ++block) {
-      Complex64* const packed = field.links.site.at(x) + 18 * block;
+      Complex64* const packed = links.site.at(x) + 18 * block;
       std::fill_n(packed, 18, 0);
       std::fill_n(packed, 3, Complex64(1, 1));  // the six reals of the diagonal
     }
+  GivenField field{like.kind, std::move(links)};
+  if (like.spinor) field.spinor.emplace(lattice);
+  field.unitary = like.unitary;
   return field;
 }
 

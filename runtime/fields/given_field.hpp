@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/fields/field.hpp"
+#include "runtime/fields/gauge_links.hpp"
 
 namespace quarksmith {
 
@@ -15,12 +15,19 @@ namespace quarksmith {
 struct FieldNumbers {
   std::vector<Complex64> numbers;
   int hop = 0;  ///< of links whose phases across the boundary were divided out, the sites of their hops; 0: of any
+  std::optional<GaugeLinks> links = {};  ///< in place of `numbers`: matrices of all directions, wherever they are
+
+  std::span<const Complex64> all() const {
+    if (!links) return numbers;
+    const auto& site = links->host().site;
+    return {site.at(0), site.size() * site.each()};
+  }
 };
 
-/// A field on the host; each rank has its part.
+/// A field on the host, links and matrices also on a device; each rank has its part.
 struct GivenField {
   std::string kind;  ///< of ActionField: links, matrices, scalars, phases; spinor, fermion; term
-  HostGauge links;   ///< links and matrices; numbers are stored in the first element of each, one number per site in
+  GaugeLinks links;  ///< links and matrices; numbers are stored in the first element of each, one number per site in
                      ///< that of direction x; of a term 36 reals for each block (runtime/kernels/term.hpp)
   std::optional<HostSpinor> spinor = {};
   bool unitary = false;  ///< matrices are one real number times unitary ones, as far as is known

@@ -15,14 +15,29 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-bool has(const Device& device, std::initializer_list<const char*> kernels) {
+}  // namespace
+
+bool has_kernels(const Device& device, std::initializer_list<const char*> kernels) {
   return std::ranges::none_of(kernels, [&](const char* k) { return device.kernels_named(k).empty(); });
 }
 
-}  // namespace
+bool is_multiple_of_unitary(const LinkField& links) {
+  const Domain& domain = links.domain();
+  if (has_kernels(domain.device(), {"matrices_norm2", "set_links", "off_unitarity"})) {
+    const double rows = double(links.colours()) * directions * double(domain.lattice().global_sites()),
+                 square = evaluate("matrices_norm2", {links})[0] / rows;
+    if (!(square > 0)) return false;
+    LinkField divided(links.domain_pointer(), links.precision(), links.storage());
+    evaluate("set_links", {links, 1 / std::sqrt(square)}, {divided});
+    const double off = std::sqrt(site_sums("off_unitarity", {divided}).largest()[0]);
+    if (off <= 1e-5) return true;  // all elements of a site are off by no more
+    if (off > 6e-5) return false;  // one of its 36 is off by a sixth at least
+  }
+  return is_multiple_of_unitary(download(links), domain.communicator());
+}
 
 LinkDifference difference_of(LinkField a, const LinkField& b) {
-  if (!has(a.domain().device(), {"add_matrices", "matrices_norm2"})) return {unknown, unknown};
+  if (!has_kernels(a.domain().device(), {"add_matrices", "matrices_norm2"})) return {unknown, unknown};
   evaluate("add_matrices", {a, b, -1}, {a});
   const SiteSums squares = site_sums("matrices_norm2", {a});
   const double sum = squares.totals()[0];
@@ -31,7 +46,7 @@ LinkDifference difference_of(LinkField a, const LinkField& b) {
 }
 
 double bound_of_deviation(const LinkField& links) {
-  if (!has(links.domain().device(), {"back_to_su3"})) return unknown;
+  if (!has_kernels(links.domain().device(), {"back_to_su3"})) return unknown;
   LinkField nearest(links.domain_pointer(), links.precision(), links.storage());
   evaluate("back_to_su3", {links}, {nearest});
   // U = V + E, V of SU(N): |U U^+ - 1| <= 2 |E| + |E|^2, and |det U - 1| is of this size for N = 3.

@@ -2,6 +2,7 @@
 /// Links on a device: checks without a copy on the host, and copies among domains.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 
 #include "runtime/fields/field.hpp"
@@ -25,6 +26,12 @@ LinkDifference difference_of(LinkField a, const LinkField& b);
 /// The same links for kernels of another domain of this lattice and device; themselves if it is theirs.
 /// \param links in double with all reals.
 std::shared_ptr<const LinkField> links_on(const DomainPointer& domain, std::shared_ptr<const LinkField> links);
+
+/// Whether they are one real number times unitary matrices, as is_multiple_of_unitary of links of the host. Collective.
+bool is_multiple_of_unitary(const LinkField& links);
+
+/// Whether a build has all these kernels of links.
+bool has_kernels(const Device& device, std::initializer_list<const char*> kernels);
 
 /// Multiplies the links across the last slice of a direction of the whole lattice. \param links as of links_on.
 void multiply_across(LinkField& links, int mu, Complex64 phase);

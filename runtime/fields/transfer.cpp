@@ -279,7 +279,8 @@ LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, c
   if (!divides && from.depth() == depth) return encode_links(from, precision, storage);
   LinkField divided(from.domain_pointer(), from.precision(), from.storage(), depth);
   evaluate("set_links", {from, divides ? 1 / scale : 1}, {divided});
-  LinkField to = encode_links(divided, precision, storage);
+  const bool plain = is_double(precision) && &storage == &divided.storage();
+  LinkField to = plain ? std::move(divided) : encode_links(divided, precision, storage);
   if (divides) to.set_scale(scale);
   return to;
 }

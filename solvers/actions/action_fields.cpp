@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/link_check.hpp"
 
 namespace quarksmith {
 namespace {
@@ -64,9 +65,9 @@ void ActionFields::check(std::string_view name, std::string_view kind, const Giv
   if (links_.colours() != 3 && kind != "scalars" && kind != "phases")
     throw UsageError(fmt::format("field {} of action {}: fields of {} have three colours, the links have {}", name,
                                  option_name(info().name), kind, links_.colours()));
-  if (!(field.links.lattice == links_.domain()->lattice()))
+  if (!(field.links.lattice() == links_.domain()->lattice()))
     throw WrongLattice(fmt::format("field {} is {}, the links are {}; they must be equal", name,
-                                   field.links.lattice.text(), links_.domain()->lattice().text()));
+                                   field.links.lattice().text(), links_.domain()->lattice().text()));
 }
 
 const GivenField* ActionFields::term() const {
@@ -86,9 +87,7 @@ StatementFields ActionFields::make() const {
     const ActionField& f = info().fields[n];
     if (f.origin == Origin::gauge) fields[n] = links_.plain();
     if (f.origin != Origin::given || is_spinor(f)) continue;
-    fields[n] = std::make_shared<const LinkField>(upload(given_.find(f.name)->second->links, links_.domain(),
-                                                         find_precision("double"),
-                                                         full_storage(is_number(f) ? 1 : links_.colours())));
+    fields[n] = given_.find(f.name)->second->links.on(links_.domain());
   }
   const ScratchFields scratch;
   program_.make(fields, scratch);
@@ -112,9 +111,11 @@ std::shared_ptr<const LinkField> ActionFields::stored(int field, const Precision
     return std::make_shared<const LinkField>(encode_links(*numbers, format, full_storage(1)));
   }
   const StorageInfo& in = find_storage(storage);
-  if (f.origin == Origin::given)
-    return std::make_shared<const LinkField>(
-        upload_scaled(given_.find(f.name)->second->links, links_.domain(), format, in, depth));
+  const GivenField* const given = f.origin == Origin::given ? given_.find(f.name)->second.get() : nullptr;
+  // The host looks whether they are in a group, and does what the build has no kernels for.
+  if (given != nullptr && ((in.group != "any" && !given->unitary) ||
+                           !has_kernels(links_.domain()->device(), {"set_links", "matrices_norm2"})))
+    return std::make_shared<const LinkField>(upload_scaled(given->links, links_.domain(), format, in, depth));
   if (!holds(field, in))
     throw UsageError(fmt::format("links '{}': {} of action {} {} matrices; use {}all reals", storage, f.name,
                                  option_name(info().name), f.group == "U(3)" ? "is a number times U(3):" : "is any",
@@ -142,7 +143,7 @@ LinkDeviation ActionFields::deviation(std::string_view storage) const {
       found = links_.with(storage).deviation();
     } else if (length == info().reach && find_storage(storage).group != "any") {
       const auto made = stored(field, find_precision("double"), storage, info().reach);
-      found = deviation_of(*made, download(*in_double()[std::size_t(field)]));
+      found = deviation_of(*made, *in_double()[std::size_t(field)]);
     }
     if (found.largest > most.largest) most = found;
   }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/link_check.hpp"
 #include "runtime/rehearsal.hpp"
@@ -32,6 +33,19 @@ LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
   const double typical = std::sqrt(sums[0] / (given.colours() * directions * sums[1]));
   return {ranks.largest(std::sqrt(*std::max_element(largest.begin(), largest.end()))) / stored.scale(),
           typical / stored.scale()};
+}
+
+LinkDeviation deviation_of(const LinkField& stored, const LinkField& given) {
+  const double scale = stored.scale();
+  if (!KernelRehearsal::under_way() && (scale == 1 || has_kernels(stored.domain().device(), {"set_links"}))) {
+    LinkField found = decode_links(stored);
+    if (scale != 1) evaluate("set_links", {found, scale}, {found});
+    const auto [largest, whole] = difference_of(std::move(found), given);  // of a site they bound those of its elements
+    const double vectors = double(given.colours()) * directions * double(given.domain().lattice().global_sites());
+    if (const LinkDeviation bound{largest / scale, whole / std::sqrt(vectors) / scale}; bound.negligible())
+      return bound;
+  }
+  return deviation_of(stored, download(given));
 }
 
 LinkStore::LinkStore(GaugeLinks links, DomainPointer domain, std::string storage, std::string basis,
@@ -77,12 +91,7 @@ void LinkStore::require_links_for(const StorageInfo& storage) const {
 LinkDeviation LinkStore::deviation() const {
   if (find_storage(storage_).group == "any") return {};
   const auto stored = store("double");
-  if (!links_.on_host()) {  // what a site deviates by as a whole bounds that of its elements
-    const auto [largest, whole] = difference_of(decode_links(*stored), *plain());
-    const double vectors = double(colours()) * directions * double(domain_->lattice().global_sites());
-    if (const LinkDeviation bound{largest, whole / std::sqrt(vectors)}; bound.negligible()) return bound;
-  }
-  return deviation_of(*stored, links_.host());
+  return links_.on_host() ? deviation_of(*stored, links_.host()) : deviation_of(*stored, *plain());
 }
 
 std::shared_ptr<const LinkField> LinkStore::plain() const {

@@ -23,6 +23,8 @@ struct LinkDeviation {
 };
 /// Deviation relative to the scale of the stored links. \param stored double. Collective.
 LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given);
+/// The same, or a negligible bound of it, which the device finds. \param given with all reals in double.
+LinkDeviation deviation_of(const LinkField& stored, const LinkField& given);
 /// A clause for users about a deviation; empty if it is negligible.
 std::string text_of(const LinkDeviation& deviation, const std::string& storage);
 /// The storages that a solve used, for reports: `r12`, or `r18-r12` if residuals and iterations used different ones.

@@ -18,7 +18,8 @@ LinkField like(const LinkField& links) { return {links.domain_pointer(), links.p
 class Lines {
  public:
   /// Lines of length zero: unit matrices.
-  explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) { set_unit(lines_); }
+  explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) { begin(); }
+  void begin() { set_unit(lines_); }
 
   void lengthen(const LinkField& links) {
     evaluate("longer_lines", {links, lines_}, {work_});
@@ -147,12 +148,13 @@ std::vector<Complex64> polyakov_loops(const LinkField& links) {
 
 std::vector<Complex64> path_traces(const LinkField& links, const std::vector<std::vector<int>>& paths) {
   std::vector<Complex64> traces;
+  Lines line(links);
   for (const std::vector<int>& path : paths) {
     int slot = 0;  // kernels take two different directions
     const auto is_along = [&](int step) { return step == slot || step == 2 * directions - 1 - slot; };
     while (slot < directions && std::ranges::any_of(path, is_along)) ++slot;
     if (slot == directions) throw UsageError("a path goes along all four directions; use paths along at most three");
-    Lines line(links);
+    if (!traces.empty()) line.begin();
     for (auto step = path.rbegin(); step != path.rend(); ++step) line.begin_with(links, slot, *step);
     const auto sums = evaluate("trace_sums", {line.now(), LatticeDirection{slot}});
     traces.push_back(Complex64(sums[0], sums[1]) /
