@@ -61,6 +61,7 @@ class MilcQuarks {
       refuse("target_residual " + std::to_string(tolerance) + "; use a number between 0 and 1");
     format.precision = milc_precision("external_precision", external);
     format.sites = QUARKSMITH_EVEN_ODD;
+    format.half = 1;
     half_ = state().sites() / 2 * colours * (format.precision == QUARKSMITH_DOUBLE ? sizeof(double) : sizeof(float));
     offset_ = args.evenodd == QUDA_ODD_PARITY ? half_ : 0;
     load(external, fat, lng, links_changed != nullptr && *links_changed == -1);
@@ -74,11 +75,20 @@ class MilcQuarks {
     check(quarksmith_shifted_limits(solver, tolerance_, most_, heavy_quark));
     return solver;
   }
-  /// The source, or a copy of the half that is read if a solution is the same array.
-  const void* apart(const void* source, void* const* solutions, int n) {
-    if (std::find(solutions, solutions + n, source) == solutions + n) return source;
-    copy_.resize(2 * half_);
-    std::memcpy(copy_.data() + offset_, static_cast<const char*>(source) + offset_, half_);
+  /// The half of an array on the parity that is solved for, or the other one: what is read and written of it.
+  void* half_of(void* array, bool other = false) const {
+    return static_cast<char*>(array) + (other ? half_ - offset_ : offset_);
+  }
+  std::vector<void*> halves_of(void* const* arrays, int n) const {
+    std::vector<void*> all;
+    for (int k = 0; k < n; ++k) all.push_back(half_of(arrays[k]));
+    return all;
+  }
+  /// The half of the source, or a copy if a solution is the same array.
+  const void* apart(void* source, void* const* solutions, int n) {
+    if (std::find(solutions, solutions + n, source) == solutions + n) return half_of(source);
+    copy_.resize(half_);
+    std::memcpy(copy_.data(), half_of(source), half_);
     return copy_.data();
   }
 
@@ -109,10 +119,8 @@ class MilcQuarks {
     const std::uint64_t now = digest(fat, bytes) + 3 * digest(lng, bytes) + std::uint64_t(external);
     Links& links = state().staggered;
     if (links && !changed && now == held) return;
-    if (!links) {
-      const double periodic[4] = {0, 0, 0, 0};
-      check(quarksmith_gauge_unit(state().context(), periodic, links.out()));
-    }
+    const double periodic[4] = {0, 0, 0, 0};
+    if (!links) check(quarksmith_gauge_unit(state().context(), periodic, links.out()));
     links.forget();
     const quarksmith_link_format format = milc_links(external, true);
     check(quarksmith_gauge_links(links.gauge(), "fat", 1, &fat, &format));
@@ -164,7 +172,9 @@ void qudaDslash(int external_precision, int quda_precision, QudaInvertArgs_t inv
   const Call call(__func__);
   inv_args.mixed_precision = 0;
   const MilcQuarks quarks(external_precision, quda_precision, inv_args, 0.1, milc_fatlink, milc_longlink, num_iters);
-  check(quarksmith_dslash_host(quarks.op(), inv_args.evenodd, 0, 1, &solution, &source, &quarks.format));
+  void* const out = quarks.half_of(solution);
+  const void* const in = quarks.half_of(source, true);
+  check(quarksmith_dslash_host(quarks.op(), inv_args.evenodd, 0, 1, &out, &in, &quarks.format));
 }
 
 void qudaInvert(int external_precision, int quda_precision, double mass, QudaInvertArgs_t inv_args,
@@ -180,7 +190,8 @@ void qudaInvert(int external_precision, int quda_precision, double mass, QudaInv
                     heavy_alone ? std::min(target_fermilab_residual, 0.5) : target_residual, milc_fatlink,
                     milc_longlink, num_iters);
   auto report = initial(quarksmith_solve_report_init);
-  check_solve(quarksmith_shifted_solve(quarks.solver("guess", 1, target_fermilab_residual), 1, shift.data(), &solution,
+  void* const x = quarks.half_of(solution);
+  check_solve(quarksmith_shifted_solve(quarks.solver("guess", 1, target_fermilab_residual), 1, shift.data(), &x,
                                        quarks.apart(source, &solution, 1), &quarks.format, &report));
   *final_resid = report.residual;
   *final_rel_resid = report.heavy_quark;
@@ -203,7 +214,8 @@ void qudaMultishiftInvert(int external_precision, int precision, int num_offsets
   MilcQuarks quarks(external_precision, precision, inv_args, tolerance, milc_fatlink, milc_longlink, num_iters);
   std::vector<quarksmith_solve_report> reports(num_offsets, initial(quarksmith_solve_report_init));
   check_solve(quarksmith_shifted_solve(quarks.solver("together", num_offsets), num_offsets, shifts.data(),
-                                       solutionArray, quarks.apart(source, solutionArray, num_offsets), &quarks.format,
+                                       quarks.halves_of(solutionArray, num_offsets).data(),
+                                       quarks.apart(source, solutionArray, num_offsets), &quarks.format,
                                        reports.data()));
   *num_iters = 0;
   for (int n = 0; n < num_offsets; ++n) {
