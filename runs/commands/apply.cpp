@@ -163,7 +163,7 @@ class Application {
       const bool numbers = p.kind == "scalars" || p.kind == "phases";
       HostGauge u = gauge_;
       if (numbers)
-        u = value.empty() ? units() : read_field(value, std::string(p.name), p.kind, gauge_.lattice).links;
+        u = value.empty() ? units() : read_field(value, std::string(p.name), p.kind, gauge_.lattice).links.host();
       else if (!value.empty())
         u = open_gauge(value, o_.lattice, session_).gauge;
       if (p.kind == "algebra" && value.empty()) u.site.clear();
