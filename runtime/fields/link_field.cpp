@@ -123,7 +123,8 @@ void LinkField::fill(int byte) {
 
 void LinkField::copy_from(const LinkField& other) {
   if (precision_ != other.precision_ || storage_ != other.storage_ || lanes_ != other.lanes_ ||
-      depth_ != other.depth_ || domain_->lattice().extent() != other.domain_->lattice().extent())
+      depth_ != other.depth_ || domain_->lattice().extent() != other.domain_->lattice().extent() ||
+      places_->bytes != other.places_->bytes)  // borders of another reach
     throw UsageError("copy between link fields of different kinds");
   stand_alone();
   other.stand_alone();

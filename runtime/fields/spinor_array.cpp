@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/error.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/ranks/site_numbers.hpp"
 
@@ -9,6 +10,8 @@ namespace quarksmith {
 namespace {
 
 void move(ArrayMove move, const Domain& domain, int lanes, Subset subset) {
+  if (move.array.spread && move.array.phased)  // SiteTurn holds one of them
+    throw UsageError("an array with phases spread over all sites and with signs or a boundary's; give it one of both");
   const long long half = order_of_sites(domain, lanes).padded() * lanes;
   move.numbers = static_cast<const unsigned long long*>(domain.site_numbers(lanes).data());
   if (subset == Subset::odd) move.numbers += half;
