@@ -186,7 +186,8 @@ quarksmith_status quarksmith_gauge_field(quarksmith_gauge* gauge, const char* na
                                          const double* numbers);
 /** The same for links in arrays of any order, which need not be SU(3): `action=improved-staggered field=fat=NAME
  * field=long=NAME`. Phases that the format names are divided out; those of the boundary must be those of `gauge`.
- * \param length sites of a hop, 3 of long links (which may be 0): so many last slices have links across the boundary. */
+ * \param length sites of a hop, 3 of long links (which may be 0): so many last slices have links across the boundary.
+ */
 quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* name, int length,
                                          const void* const* links, const quarksmith_link_format* format);
 /** The same for two Hermitian blocks A of a site, such as a clover term and its inverse, of `field=term=NAME` of Wilson
@@ -275,9 +276,9 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
  * `deflate` (FILE of eigenvectors, or their number), for multigrid `mg`, `mg-load`, `mg-save`, ...; `batch`;
  * the flag `guess`: solves begin with the x passed in. */
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const char* options, quarksmith_solver** solver);
-/** The same with `solver=multigrid`, which is set up at once, and begins with the near-null vectors of `before`: of other
- * links of this lattice, or other parameters. NULL: from noise. \param adapt 1: they are adapted to these links first;
- * 0: levels are made of them as they are. */
+/** The same with `solver=multigrid`, which is set up at once, and begins with the near-null vectors of `before`: of
+ * other links of this lattice, or other parameters. NULL: from noise. \param adapt 1: they are adapted to these links
+ * first; 0: levels are made of them as they are. */
 quarksmith_status quarksmith_solver_follow(quarksmith_gauge* gauge, const char* options, quarksmith_solver* before,
                                            int adapt, quarksmith_solver** solver);
 /** Another tolerance and limit of iterations for later solves. */
