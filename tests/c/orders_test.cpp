@@ -1,7 +1,6 @@
 // Links and spinors in every order, precision and basis against the reference; boundary phases.
 #include <numbers>
 
-#include "interface/arrays.hpp"
 #include "tests/c/support.hpp"
 #include "tests/support.hpp"
 
@@ -276,33 +275,6 @@ TEST_P(Orders, OfBoundariesThatAreSpread) {
   EXPECT_DONE(quarksmith_matrix_host(op, 0, 1, outputs(out).data(), inputs(in).data(), &spinors));
   const dense::DenseAction as_given(Action(action.name(), {{"mass", 0}}, {1, 1, 1, 1}), given);
   EXPECT_LE(distance(out[0], numbers_of(as_given.matrix(psi))), 1e-14);
-}
-
-/// Copies of rows of sites have each of them where their places say.
-TEST(RowsOfSites, AreThoseOfASubset) {
-  const Lattice lattice(order_extent);
-  for (const int sites : {QUARKSMITH_LEXICOGRAPHIC, QUARKSMITH_EVEN_ODD})
-    for (const bool half : {false, true})
-      for (const std::size_t stride : {std::size_t(0), std::size_t(80)})
-        for (const Subset subset : {Subset::full, Subset::even, Subset::odd}) {
-          quarksmith_spinor_format f = spinor_format();
-          f.sites = sites;
-          f.stride = stride;
-          const interface::SiteArrays all(lattice, f, 6, half);
-          std::vector<char> array(all.size());
-          const auto rows = all.rows(array.data(), subset);
-          EXPECT_EQ(rows.bytes, 48U);
-          EXPECT_LE(rows.first + (rows.count - 1) * rows.stride + rows.bytes, array.data() + all.bytes());
-          if (half && subset == Subset::full) continue;
-          for (long long i = 0; i < lattice.sites(); ++i) {
-            const Coordinates x = lattice.coordinates(i);
-            if (!holds(subset, Lattice::parity(x))) continue;
-            const long long row = all.places_of_rows(subset).of(x);
-            ASSERT_LT(row, (long long)rows.count);
-            ASSERT_EQ(rows.first + row * (long long)rows.stride,
-                      array.data() + all.places().of(x) * all.places().place_bytes);
-          }
-        }
 }
 
 ON_DEVICES_BY_NAME(Orders);
