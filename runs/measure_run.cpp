@@ -234,7 +234,7 @@ void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
 Record MeasureRun::begun() {
   const std::string digest = gauge_digest(named_.gauge, session_);
   plaquette_ = gauge_averages(named_.gauge, domain_).plaquette;
-  const auto& extent = named_.gauge.lattice().global_extent();
+  const Coordinates extent = named_.gauge.lattice().global_extent();
   Record record{configuration_.label(),
                 {{"number", configuration_.number},
                  {"gauge", named_.origin},

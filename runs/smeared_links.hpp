@@ -21,8 +21,9 @@ LinkField smear_with_warning(
 /// The links of a configuration by the text of their smearing, such as `stout:RHO:STEPS`; made when first asked for.
 class SmearedLinks {
  public:
+  /// \param gauge outlives this; what it holds may be replaced until links are asked for.
   /// \param look is called before each step, and may throw to end it.
-  SmearedLinks(const HostGauge& gauge, DomainPointer domain, Session& session, std::function<void()> look)
+  SmearedLinks(const GaugeLinks& gauge, DomainPointer domain, Session& session, std::function<void()> look)
       : gauge_(gauge),
         domain_(std::move(domain)),
         session_(session),
@@ -33,9 +34,9 @@ class SmearedLinks {
   std::shared_ptr<const LinkField> whole(const std::string& text) {
     auto& found = whole_[text];
     if (!found)
-      found = std::make_shared<const LinkField>(
-          text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
-                       : smear_with_warning(text, gauge_, domain_, session_, look_));
+      found = text.empty()
+                  ? gauge_.on(domain_)
+                  : std::make_shared<const LinkField>(smear_with_warning(text, gauge_, domain_, session_, look_));
     return found;
   }
   std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
@@ -49,7 +50,7 @@ class SmearedLinks {
   }
 
  private:
-  const HostGauge& gauge_;
+  const GaugeLinks& gauge_;
   DomainPointer domain_;
   Session& session_;
   std::string storage_;

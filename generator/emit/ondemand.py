@@ -60,8 +60,9 @@ def exclusive(build: Build) -> Iterator[None]:
 @contextlib.contextmanager
 def _ends_in_order() -> Iterator[None]:
     """SIGINT and SIGTERM, where they would end the program, act when all that was started has ended."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    of_others = set(before.values()) != {signal.default_int_handler, signal.SIG_DFL}
+    all_before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: handler for n, handler in all_before.items() if handler != signal.SIG_IGN}  # as in the background
+    of_others = set(before.values()) - {signal.default_int_handler, signal.SIG_DFL}
     if of_others or threading.current_thread() is not threading.main_thread():
         yield
         return
