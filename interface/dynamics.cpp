@@ -134,7 +134,7 @@ quarksmith_status quarksmith_dynamics_use(quarksmith_dynamics* dynamics, quarksm
     const auto g = operand<Gauge>(gauge, "gauge", d);
     agree();
     d.links.set(g->given);
-    d.phase = g->phase;
+    d.phase = g->given.phase();
     d.fields = g->fields;
   });
 }

@@ -158,7 +158,7 @@ quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* lin
                                        const quarksmith_link_format* format) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, 1, true);
-    if (!arrays.spread()) return arrays.write(*g.links(), g.phase, links);
+    if (!arrays.spread()) return arrays.write(*g.links(), g.given.phase(), links);
     HostGauge made = g.given.host();
     spread_phases(made, g.spread, 1);
     arrays.write(upload(made, g.shared->domain, find_precision("double"), find_storage("r18")), made.phase, links);
@@ -200,7 +200,7 @@ quarksmith_status quarksmith_gauge_traces(quarksmith_gauge* gauge, int count, co
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(angle, "angle");
-    for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.phase[mu]) / std::numbers::pi;
+    for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.given.phase()[mu]) / std::numbers::pi;
   });
 }
 
@@ -233,7 +233,7 @@ quarksmith_status quarksmith_gauge_links(quarksmith_gauge* gauge, const char* na
     require(name, "name");
     if (length != 1 && length != 3) refuse(fmt::format("length {}; use 1, or 3 for long links", length));
     const LinkArrays arrays(g.lattice(), require_struct(format, "quarksmith_link_format"), MatrixKind::links, length);
-    arrays.require_boundary(g.phase);
+    arrays.require_boundary(g.given.phase());
     auto there = std::make_shared<const LinkField>(arrays.read(g.shared->domain, links));
     agree(std::string_view(name), length, arrays.phases_text());
     const bool zeros = length == 3;  // hops over three sites are turned off by them

@@ -71,7 +71,7 @@ struct Context final : Handle {
 
 struct Gauge final : Handle {
   Gauge(std::shared_ptr<SharedDomain> s, GaugeLinks g, const std::array<double, directions>& angles = {})
-      : Handle(std::move(s)), given(std::move(g)), phase(given.phase()), spread(angles) {}
+      : Handle(std::move(s)), given(std::move(g)), spread(angles) {}
   static constexpr HandleKind kind = HandleKind::gauge;
 
   /// On the domain of the context, in double with all reals; kept.
@@ -81,8 +81,7 @@ struct Gauge final : Handle {
   }
 
   GaugeLinks given;
-  std::array<Complex64, directions> phase;  ///< of the boundary
-  /// Angles of a site along each direction, in units of pi, that were divided out of all links; `phase` has them.
+  /// Angles of a site along each direction, in units of pi, that were divided out of all links; given.phase() has them.
   std::array<double, directions> spread{};
   NumbersByName fields;  ///< of actions
 
@@ -101,7 +100,7 @@ struct Field final : Handle {
 struct Dynamics final : Handle {
   Dynamics(std::shared_ptr<SharedDomain> s, const Gauge& start)
       : Handle(s),
-        phase(start.phase),
+        phase(start.given.phase()),
         fields(start.fields),
         links(start.given, for_long_hops(*s->domain)),
         momenta(links.cleared()) {}

@@ -126,7 +126,7 @@ quarksmith_status quarksmith_gauge_split(quarksmith_gauge* gauge, quarksmith_con
     HostGauge links(groups->lattice(), whole.colours());
     const std::vector<const Complex64*> to_all(std::size_t(groups->count()), whole.site.at(0));
     groups->hand_out(whole.site.each(), to_all, links.site.at(0));
-    links.phase = g.phase;
+    links.phase = g.given.phase();
     give<Gauge>(split, to->shared, std::move(links), g.spread);
   });
 }

@@ -15,7 +15,6 @@
 #include "runtime/io/field_file.hpp"
 #include "runtime/on_demand.hpp"
 #include "runtime/rehearsal.hpp"
-#include "runtime/fields/link_check.hpp"
 #include "runtime/text.hpp"
 #include "solvers/actions/slice_transform.hpp"
 
@@ -313,10 +312,7 @@ GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>
       session.reading("field", file);
       read = std::make_shared<GivenField>(read_field(file, dataset, kind, lattice));
     }
-    if (read->kind == "matrices") {
-      const auto& there = read->links.of_device();
-      read->unitary = there ? is_multiple_of_unitary(*there) : is_multiple_of_unitary(read->links, session.ranks());
-    }
+    if (read->kind == "matrices") read->unitary = is_multiple_of_unitary(read->links, session.ranks());
     if (!fields.emplace(name, std::move(read)).second)
       throw UsageError(fmt::format("{} {} is given twice; give it once", by, name));
   }

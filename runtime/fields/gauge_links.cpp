@@ -41,4 +41,9 @@ std::string_view default_links(const GaugeLinks& links, Communicator& communicat
   return surely_su3(links.bound()) ? compact_storage(links.colours()).name : default_links(links.host(), communicator);
 }
 
+bool is_multiple_of_unitary(const GaugeLinks& links, Communicator& communicator) {
+  return links.of_device() ? is_multiple_of_unitary(*links.of_device())
+                           : is_multiple_of_unitary(links.host(), communicator);
+}
+
 }  // namespace quarksmith

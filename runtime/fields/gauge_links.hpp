@@ -44,7 +44,8 @@ class GaugeLinks {
   std::shared_ptr<Kept> kept_;
 };
 
-/// As default_links of HostGauge.
+/// As the functions of HostGauge, where the links are.
 std::string_view default_links(const GaugeLinks& links, Communicator& communicator);
+bool is_multiple_of_unitary(const GaugeLinks& links, Communicator& communicator);
 
 }  // namespace quarksmith
